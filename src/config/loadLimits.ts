@@ -38,6 +38,9 @@ const MAX_UNREAD_BYTES = 128 * MIB;
 /** The share for each of the documents, the facts and the consents that a process keeps. */
 const STORES_SHARE = 8;
 
+/** However small the heap: they are not in it, and a client that keeps its connections may have hundreds. */
+const MIN_IDLE_CONNECTIONS = 1024;
+
 /** While another caller waits, a caller has at most half of the places. */
 const CALLERS = 2;
 
@@ -76,7 +79,7 @@ export function loadLimits(
     placeBytes: HEAP_PER_REQUEST_BYTES,
     heldBytes: heapBytes,
     bodyBytes: Math.max(Math.floor(heapBytes / BODIES_SHARE), CALLERS * maxBodyBytes),
-    idleConnections: byHeap,
+    idleConnections: Math.max(byHeap, MIN_IDLE_CONNECTIONS),
     unreadBytes: Math.min(Math.floor(heapBytes / UNREAD_SHARE), MAX_UNREAD_BYTES),
     maxBodyBytes,
     maxBodyValues: MEMBER_VALUES + MAX_NUMBERS_TIMES * maxNumbersPerOperation * VALUES_PER_NUMBER,

@@ -53,26 +53,32 @@ const READ_AHEAD_BYTES = 16 * 1024;
 const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
 const DROPPING_MS = 5000;
 const LITTLE_BYTES = READ_BYTES / 4;
-/** The limit on what all refused bodies hold; each has at most one read while it waits for the next. */
+/** The limit on what is read of all refused bodies; each has at most one read while it waits for the next. */
 const MAX_DROPPING_BYTES = 16 * 1024 * 1024;
+/** A refused request until its body has been dropped: it holds its headers. */
+const REFUSED_BYTES = 24 * 1024;
+
+/** Requests that came before the reply to the one before them: a client that sends more is cut off. */
+const MAX_PIPELINED = 8;
 
 /** The service's HTTP side: /graphql, /livez, /readyz, and a page that names them. */
 export class HttpServer {
   readonly #server: Server;
   readonly #parts: HttpServerParts;
-  /** Responses under way: until their headers leave, their connection can still be marked to end with them. */
-  readonly #responses = new Set<Held>();
+  /** What is under way, one request a connection: until its headers leave, the connection can be marked to end with it. */
+  readonly #underWay = new Map<Socket, UnderWay>();
   /** Connections without a request yet, and between two, those that have waited longest first. */
   readonly #new = new Set<Socket>();
   readonly #idle = new Set<Socket>();
   readonly #unread: UnreadReplies;
-  readonly #dropping = new UnreadReplies(DROPPING_MS, MAX_DROPPING_BYTES);
+  readonly #dropping: UnreadReplies;
   #isDraining = false;
   #isClosing = false;
 
   constructor(parts: HttpServerParts) {
     this.#parts = parts;
     this.#unread = new UnreadReplies(parts.replyTimeoutMs, parts.unreadBytes);
+    this.#dropping = new UnreadReplies(DROPPING_MS, parts.unreadBytes + MAX_DROPPING_BYTES);
     this.#server = createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
@@ -113,7 +119,7 @@ export class HttpServer {
    */
   startDraining(): void {
     this.#isDraining = true;
-    for (const { response } of this.#responses) {
+    for (const { response } of this.#underWay.values()) {
       if (response !== undefined) endConnectionAfter(response);
     }
   }
@@ -127,7 +133,7 @@ export class HttpServer {
     const unreadBefore = this.#unread.cutOff;
     let atLimit = 0;
     const limit = setTimeout(() => {
-      atLimit = this.#underWay();
+      atLimit = this.#underWay.size;
       this.#server.closeAllConnections();
     }, this.#parts.drainLimitMs);
     await new Promise<void>((resolve) => {
@@ -155,30 +161,28 @@ export class HttpServer {
 
   /** Closes idle connections once every reply is sent: those with `connection: close` end with their reply. */
   readonly #closeIdleConnections = (): void => {
-    if (!this.#isClosing || this.#underWay() > 0) return;
+    if (!this.#isClosing || this.#underWay.size > 0) return;
     this.#server.closeIdleConnections();
     // Node does not count those as idle that have sent nothing yet. No further ones will come.
     for (const socket of this.#new) if (socket.bytesRead === 0) socket.destroy();
   };
 
-  /** Node does not close a reply that waits behind another one when their connection is lost: such are not counted. */
-  #underWay(): number {
-    for (const held of this.#responses) {
-      if (held.response?.req.socket.destroyed === true) this.#responses.delete(held);
-    }
-    return this.#responses.size;
-  }
-
   readonly #serve: RequestListener = (request, response) => {
-    const held: Held = { response };
-    this.#responses.add(held);
     const { socket } = request;
+    const before = this.#underWay.get(socket);
+    if (before !== undefined) {
+      endPipeline(socket, before);
+      return;
+    }
+    const underWay: UnderWay = { response, pipelined: 0 };
+    this.#underWay.set(socket, underWay);
     this.#new.delete(socket);
     this.#idle.delete(socket);
     response.once('close', () => {
-      if (!socket.destroyed) this.#awaitRequest(socket, this.#idle);
-      held.response = undefined;
-      this.#responses.delete(held);
+      underWay.response = undefined;
+      this.#underWay.delete(socket);
+      if (underWay.pipelined > 0) socket.destroySoon();
+      else if (!socket.destroyed) this.#awaitRequest(socket, this.#idle);
       this.#closeIdleConnections();
     });
     if (this.#isDraining) endConnectionAfter(response);
@@ -208,11 +212,13 @@ export class HttpServer {
   ): Promise<void> {
     try {
       const reply = await this.#parts.graphql(request, response, headers);
+      let unread: Unread | undefined;
       if (reply.headers['connection'] === 'close' && !request.complete) {
+        unread = this.#dropping.add(response, REFUSED_BYTES);
         holdNothingOf(request);
         await this.#parts.pace.turn(REFUSED);
       }
-      this.#send(response, headers, reply);
+      this.#send(response, headers, reply, unread);
     } catch (defect) {
       this.#parts.onDefect(defect);
       if (response.headersSent) response.destroy();
@@ -220,7 +226,8 @@ export class HttpServer {
     }
   }
 
-  #send(response: ServerResponse, headers: ReplyHeaders, reply: Reply): void {
+  /** @param refused where its body is among those that are dropped already */
+  #send(response: ServerResponse, headers: ReplyHeaders, reply: Reply, refused?: Unread): void {
     if (response.destroyed) return;
     const { status, body } = reply;
     Object.assign(headers, reply.headers);
@@ -228,7 +235,7 @@ export class HttpServer {
       headers['content-length'] = String(Buffer.byteLength(body));
     }
     response.writeHead(status, headers);
-    if (headers['connection'] === 'close') this.#endOnceRead(response, body);
+    if (headers['connection'] === 'close') this.#endOnceRead(response, body, refused);
     else response.end(body);
     // The system accepts most replies at once.
     if (response.socket?.writableLength !== 0) this.#unread.add(response, body.length);
@@ -238,17 +245,16 @@ export class HttpServer {
    * Sends a reply whose connection ends with it. The rest of the request is dropped first: a connection that is closed
    * while its client sends is reset, and the reply is lost with it.
    */
-  #endOnceRead(response: ServerResponse, body: Reply['body']): void {
+  #endOnceRead(response: ServerResponse, body: Reply['body'], refused: Unread | undefined): void {
     const { req: request } = response;
     response.write(body);
     const end = (): void => void response.end();
     if (request.readableEnded || request.destroyed) return end();
-    const unread = this.#dropping.add(response, 0);
+    const unread = refused ?? this.#dropping.add(response, REFUSED_BYTES);
     let dropped = 0;
     request.on('data', ({ length }: Buffer) => {
       const before = dropped;
       dropped += length;
-      // One that sends little holds nothing, and pushes nobody out.
       if (before <= LITTLE_BYTES && dropped > LITTLE_BYTES) this.#dropping.hold(unread, READ_BYTES);
       if (dropped > MAX_DROPPED_BYTES) end();
       else this.#parts.pace.await(request, UNKNOWN_CALLER);
@@ -256,6 +262,17 @@ export class HttpServer {
     request.once('end', end).once('close', end).resume();
     request.socket.resume();
   }
+}
+
+/**
+ * A connection carries one request at a time. It ends with the reply to that one, and what was sent behind it is not served
+ * (RFC 9112 §9.3.2: its client sends it again): waiting replies would hold their requests, of which no limit counts the bytes.
+ */
+function endPipeline(socket: Socket, before: UnderWay): void {
+  before.pipelined += 1;
+  socket.pause();
+  if (before.pipelined > MAX_PIPELINED) socket.destroy();
+  else if (before.response !== undefined) endConnectionAfter(before.response);
 }
 
 /** Bodies that are refused before they have come: thousands may be in one turn of the event loop. */
@@ -318,6 +335,11 @@ function json(status: number, body: object): Reply {
  */
 interface Held {
   response: ServerResponse | undefined;
+}
+
+interface UnderWay extends Held {
+  /** How many requests came behind it. */
+  pipelined: number;
 }
 
 interface Unread extends Held {

@@ -11,9 +11,9 @@ export const SECRET_MARK = 'kept-secret';
 
 export const AUDIT_KEY = `${SECRET_MARK}-of-the-audit-log-01234567456789`;
 
-/** The container of deploy/, and the heap that V8 chooses in it. */
+/** The container of deploy/, and the heap that V8 chooses in it: requests have as much of it here. */
 export const CONTAINER_MB = 512;
-const HEAP_FLAGS = [`--max-old-space-size=${CONTAINER_MB / 2}`, '--max-semi-space-size=8'];
+const HEAP_FLAGS = [`--max-old-space-size=${CONTAINER_MB / 2}`];
 
 /** Short, so that a drain ends soon. */
 const REQUEST_TIMEOUT_MS = 4000;

@@ -97,24 +97,39 @@ describe('a client that reads nothing', () => {
     await expect.poll(() => responses.map(({ destroyed }) => destroyed)).toEqual([true, false]);
     await http.close();
   });
+});
 
-  it('is cut off at once when its replies wait behind one that is not complete', async () => {
-    let replies = 0;
-    const http = serve(({ url }) => {
-      if (url === '/graphql?slow') return Promise.withResolvers<never>().promise;
-      replies += 1;
-      return page();
+describe('a connection', () => {
+  const asked = (count: number): string =>
+    Array.from({ length: count }, (_, n) => `GET /graphql?${n} HTTP/1.1\r\nhost: a\r\n\r\n`).join(
+      '',
+    );
+
+  it.each([
+    ['carries one request at a time, and ends with its reply where others came behind it', 9, true],
+    ['is cut off where more came', 10, false],
+  ])('%s', async (_what, count, isAnswered) => {
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+    const { promise: reply, resolve: answer } = Promise.withResolvers<void>();
+    const seen: (string | undefined)[] = [];
+    const http = serve(async ({ url }) => {
+      seen.push(url);
+      arrive();
+      await reply;
+      return { status: 200, headers: {}, body: Buffer.from('{}') };
     });
     const socket = connect(Number(new URL(await http.listen()).port), '127.0.0.1');
-    sockets.push(socket);
-    const closed = once(socket.on('error', () => undefined).resume(), 'close');
-    const asked = ['slow', '1', '2', '3', '4'].map(
-      (search) => `GET /graphql?${search} HTTP/1.1\r\nhost: a\r\n\r\n`,
-    );
-    socket.write(asked.join(''));
-    await closed;
-    expect(replies).toBe(4);
-    await http.close();
+    sockets.push(socket.on('error', () => undefined));
+    let text = '';
+    socket.on('data', (data: Buffer) => (text += data.toString()));
+    socket.write(asked(count));
+    await arrived;
+    answer();
+    await once(socket, 'close');
+    expect(seen).toEqual(['/graphql?0']);
+    expect(text.match(/^HTTP\/1.1 200 OK/gm) ?? []).toHaveLength(isAnswered ? 1 : 0);
+    expect(/^connection: close/im.test(text)).toBe(isAnswered);
+    expect(await http.close()).toBe(0);
   });
 });
 
@@ -159,7 +174,7 @@ describe('of refused clients whose bodies do not end', () => {
   const REFUSED = 300;
 
   it('256 are read on', async () => {
-    const http = refusing();
+    const http = refusing({ unreadBytes: 256 * 24 * 1024 });
     const url = await http.listen();
     const { promise: cutOff, resolve } = Promise.withResolvers<void>();
     let closed = 0;

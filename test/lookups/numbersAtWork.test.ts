@@ -234,7 +234,7 @@ describe('the bound', () => {
           heldBytes: heldMib * MIB,
           bodyBytes: bodyMib * MIB,
           unreadBytes: unreadMib * MIB,
-          idleConnections: heldMib * 16,
+          idleConnections: Math.max(1024, heldMib * 16),
           maxBodyBytes,
           maxBodyValues: 512 + 30 * perOperation,
         },
