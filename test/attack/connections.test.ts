@@ -65,6 +65,37 @@ attack('slow-heads', async (stage) => {
   for (const socket of sockets) socket.destroy();
 });
 
+const REFUSED = 9000;
+const PIPELINES = 400;
+const BEHIND = 40;
+
+/** Tries to fill the heap with requests that are refused, or wait behind another one, and hold their headers. */
+attack('refused-heads', async (stage) => {
+  const { target } = await stage.callers();
+  const sockets: Socket[] = [];
+  while (sockets.length < REFUSED) {
+    const more = target.stalled(100, () => `${HEAD}\r\ncontent-length: 1000\r\n\r\n`);
+    await Promise.all(more.map((socket) => once(socket, 'connect')));
+    sockets.push(...more);
+  }
+  isEqual('serves', await target.statusOf('/livez'), 200);
+  isAtMost('MB at most', (await target.resident()).peakBytes / MEGABYTE, CONTAINER_MB);
+  for (const socket of sockets) socket.destroy();
+});
+
+attack('pipelines', async (stage) => {
+  const operator = await stage.operator();
+  operator.script = { lookUp: () => undefined };
+  const target = await stage.serve(operator);
+  const behind = `${HEAD.replace('POST /graphql', 'GET /livez')}\r\n\r\n`.repeat(BEHIND);
+  const sockets = target.stalled(PIPELINES, () => postOf(within(number(0))) + behind);
+  await Promise.all(
+    sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve))),
+  );
+  isEqual('serves', await target.statusOf('/livez'), 200);
+  isAtMost('MB at most', (await target.resident()).peakBytes / MEGABYTE, CONTAINER_MB);
+});
+
 const READERS = 60;
 /** More replies than the kernel's buffers hold. */
 const PIPELINED = 40;
