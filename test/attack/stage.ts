@@ -1,5 +1,7 @@
 import { createServer, type Socket } from 'node:net';
+import { totalmem } from 'node:os';
 import { expect, test } from 'vitest';
+import { youngGenerationBytes } from '../../src/config/loadLimits.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { IS_LONG } from '../support/forms.ts';
 import { listen } from '../support/listening.ts';
@@ -12,8 +14,13 @@ export const SECRET_MARK = 'kept-secret';
 export const AUDIT_KEY = `${SECRET_MARK}-of-the-audit-log-01234567456789`;
 
 /** The container of deploy/, and the heap that V8 chooses in it: requests have as much of it here. */
-export const CONTAINER_MB = 512;
-const HEAP_FLAGS = [`--max-old-space-size=${CONTAINER_MB / 2}`];
+const CONTAINER_BYTES = 512 * 2 ** 20;
+const HEAP_FLAGS = [`--max-old-space-size=${CONTAINER_BYTES / 2 ** 21}`];
+
+/** The memory of that container, and what the young generation takes more on this machine. */
+export const MAX_RESIDENT_MB =
+  (CONTAINER_BYTES + youngGenerationBytes(totalmem()) - youngGenerationBytes(CONTAINER_BYTES)) /
+  2 ** 20;
 
 /** Short, so that a drain ends soon. */
 const REQUEST_TIMEOUT_MS = 4000;
