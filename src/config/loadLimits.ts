@@ -98,7 +98,8 @@ function ownMemoryBytes(): number {
 }
 
 /**
- * What requests may take of V8's old generation in that memory: objects soon leave the young one, which is in the limit as well.
+ * What requests may take of V8's old generation in that memory: objects soon leave the young one, which is in the limit
+ * as well.
  *
  * @param heapLimitBytes of both generations
  */

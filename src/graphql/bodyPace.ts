@@ -24,11 +24,9 @@ export class BodyPace {
     this.#add(body, caller);
   }
 
-  /** Resolves in the caller's turn, which takes the place of a read. */
-  turn(caller: string): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#add({ resume: resolve }, caller);
-    return promise;
+  /** Calls `begin` in the caller's turn, which takes the place of a read. */
+  turn(caller: string, begin: () => void): void {
+    this.#add({ resume: begin }, caller);
   }
 
   #add(waiter: Waiter, caller: string): void {

@@ -212,11 +212,16 @@ export class HttpServer {
   ): Promise<void> {
     try {
       const reply = await this.#parts.graphql(request, response, headers);
+      if (response.destroyed) return;
       let unread: Unread | undefined;
       if (reply.headers['connection'] === 'close' && !request.complete) {
         unread = this.#dropping.add(response, REFUSED_BYTES);
         holdNothingOf(request);
-        await this.#parts.pace.turn(REFUSED);
+        // One that is closed ends here: in the queue it would hold its request, which nothing counts any longer.
+        await new Promise<void>((resolve) => {
+          response.once('close', resolve);
+          this.#parts.pace.turn(REFUSED, resolve);
+        });
       }
       this.#send(response, headers, reply, unread);
     } catch (defect) {
@@ -395,9 +400,6 @@ class UnreadReplies {
     unread.response = undefined;
   }
 
-  /**
-   * The connection itself: a pipelined reply behind an unfinished one has no socket, and destroying it frees nothing.
-   */
   #cut({ response }: Unread): void {
     this.cutOff += 1;
     response?.req.socket.destroy();

@@ -53,7 +53,7 @@ it('four a turn of the loop go on, one caller after the other', async () => {
   const pace = new BodyPace();
   const ended: string[] = [];
   for (const caller of ['hostile', 'hostile', 'hostile', 'hostile', 'hostile', 'polite']) {
-    void pace.turn(caller).then(() => ended.push(caller));
+    pace.turn(caller, () => void ended.push(caller));
   }
   await nextTurn();
   expect(ended).toEqual(['hostile', 'polite', 'hostile', 'hostile']);

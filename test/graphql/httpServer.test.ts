@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { BodyPace } from '../../src/graphql/bodyPace.ts';
 import { HttpServer } from '../../src/graphql/httpServer.ts';
@@ -10,6 +12,9 @@ type ServerSettings = ConstructorParameters<typeof HttpServer>[0];
 
 /** More than the buffers of two sockets take. */
 const PAGE = Buffer.alloc(40 * 1024 * 1024, 'a');
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const sockets: Socket[] = [];
 afterEach(() => {
@@ -201,7 +206,7 @@ describe('of clients whose bodies are refused before they have come', () => {
   it('each waits for its turn, holds nothing until then, and reads its reply', async () => {
     const turns: (() => void)[] = [];
     const pace = new BodyPace();
-    pace.turn = () => new Promise((resolve) => turns.push(resolve));
+    pace.turn = (_caller, begin) => void turns.push(begin);
     const responses: ServerResponse[] = [];
     const http = refusing({ pace }, (response) => responses.push(response));
     const url = await http.listen();
@@ -219,6 +224,21 @@ describe('of clients whose bodies are refused before they have come', () => {
     for (const resolve of turns) resolve();
     const clients = await Promise.all(replies);
     await Promise.all(clients.map((client) => once(client, 'close')));
+    await http.close();
+  });
+
+  it('one that is closed meanwhile is not held by its place in the queue', async () => {
+    const turns: (() => void)[] = [];
+    const pace = new BodyPace();
+    pace.turn = (_caller, begin) => void turns.push(begin);
+    let request: WeakRef<object> | undefined;
+    const http = refusing({ pace }, ({ req }) => (request = new WeakRef(req)));
+    const socket = connect(Number(new URL(await http.listen()).port), '127.0.0.1');
+    socket.write('POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n\r\n');
+    await expect.poll(() => turns.length).toBe(1);
+    socket.destroy();
+    await expect.poll(() => (collectGarbage(), request?.deref() === undefined)).toBe(true);
+    expect(turns).toHaveLength(1);
     await http.close();
   });
 });
