@@ -1,4 +1,4 @@
-import type { Clock } from '../system/clock.ts';
+import { slept, type Clock } from '../system/clock.ts';
 import type { Log } from '../log/log.ts';
 
 const FIRST_PAUSE_MS = 250;
@@ -37,12 +37,8 @@ export function createReadiness({ needs, clock, log, random }: ReadinessParts) {
         if (stopping.signal.aborted) return;
         log.warn('Not ready: a dependency does not work yet.', { need: need.name });
       }
-      try {
-        // Replicas that start together probe at different times.
-        await clock.sleep(pauseMs * (0.5 + random() / 2), stopping.signal);
-      } catch {
-        return;
-      }
+      // Replicas that start together probe at different times.
+      if (!(await slept(clock, pauseMs * (0.5 + random() / 2), stopping.signal))) return;
     }
   };
   return {

@@ -1,4 +1,4 @@
-import type { Clock } from '../system/clock.ts';
+import { slept, type Clock } from '../system/clock.ts';
 import { logOf, type Log, type LogDetails } from './log.ts';
 
 const EVERY_MS = 60_000;
@@ -49,14 +49,7 @@ export function sumUpRepeats(log: Log, clock: Clock): SummedLog {
   }
 
   async function reportEachMinute(): Promise<void> {
-    while (kinds.size > 0) {
-      try {
-        await clock.sleep(EVERY_MS, closing.signal);
-      } catch {
-        return;
-      }
-      reportRepeats();
-    }
+    while (kinds.size > 0 && (await slept(clock, EVERY_MS, closing.signal))) reportRepeats();
   }
 
   /** A kind without a repeat is forgotten: its next line is written at once. */

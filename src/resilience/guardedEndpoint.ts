@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../system/clock.ts';
+import { slept, type Clock } from '../system/clock.ts';
 import {
   circuitChannel,
   exchangeChannel,
@@ -234,8 +234,9 @@ export class GuardedEndpoint {
     // A lookup with a new token is two exchanges.
     if (!budget.take(decision.retry === 'new-token' ? 2 : 1)) return first;
     // Full jitter on top of the operator's Retry-After.
-    const isInTime = await pause(clock, decision.atLeastMs + random() * JITTER_MS, urgency);
-    if (!isInTime) return first;
+    const pauseMs = decision.atLeastMs + random() * JITTER_MS;
+    if (clock.monotonicMs() + pauseMs >= urgency.deadlineMs) return first;
+    if (!(await slept(clock, pauseMs, urgency.signal?.asAbortSignal()))) return first;
     if (decision.retry === 'new-token') return { ...first, mayRetryWithNewToken: true };
     const second = await this.post({ ...request, isRetry: true });
     const attempts = first.attempts + second.attempts;
@@ -355,21 +356,6 @@ function resultOf(exchange: Exchange): ExchangeResult {
   if (exchange.kind === 'reply') return { outcome: 'replied', status: exchange.reply.status };
   const { cause, sent, detail } = exchange.fault;
   return { outcome: cause, sent, detail };
-}
-
-/** `false` when the request ended or reached its deadline meanwhile. */
-async function pause(
-  clock: Clock,
-  pauseMs: number,
-  { deadlineMs, signal }: Urgency,
-): Promise<boolean> {
-  if (clock.monotonicMs() + pauseMs >= deadlineMs) return false;
-  try {
-    await clock.sleep(pauseMs, signal?.asAbortSignal());
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Cluster, Redis as Client } from 'ioredis';
 import slotOf from 'cluster-key-slot';
-import type { Clock } from '../system/clock.ts';
+import { slept, type Clock } from '../system/clock.ts';
 import { storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
 import {
@@ -223,9 +223,8 @@ export class RedisClient implements PlainRedis {
 
   async #beatOn(): Promise<void> {
     const { signal } = this.#closing;
-    for (let beat = 1; !signal.aborted; beat += 1) {
-      await this.#clock.sleep(BEAT_MS, signal).catch(() => undefined);
-      if (!signal.aborted) await this.#beat(beat % BEATS_BETWEEN_LOOKS === 0);
+    for (let beat = 1; await slept(this.#clock, BEAT_MS, signal); beat += 1) {
+      await this.#beat(beat % BEATS_BETWEEN_LOOKS === 0);
     }
   }
 

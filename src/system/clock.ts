@@ -36,6 +36,18 @@ export const systemClock: Clock = {
     }),
 };
 
+/** Whether the whole time passed: `false` when the signal came first. */
+export function slept(
+  clock: Pick<Clock, 'sleep'>,
+  ms: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  return clock.sleep(ms, signal).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** The result of the work, or `late` after the time limit; the work continues. */
 export function withinTime<T, Late>(
   clock: Pick<Clock, 'after'>,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import { withinTime, type Clock } from '../system/clock.ts';
+import { slept, withinTime, type Clock } from '../system/clock.ts';
 import { errorName } from '../domain/errors.ts';
 import { addressProblem } from '../wire/wireSettings.ts';
 import { connectFailureOf } from '../wire/connectFailure.ts';
@@ -80,12 +80,8 @@ export class Discovery {
     let failures = 0;
     for (;;) {
       failures = isRead ? 0 : failures + 1;
-      try {
-        await (isRead ? this.#rest() : this.#backOff(failures));
-      } catch {
-        // Closed.
-        return;
-      }
+      const isOpen = await (isRead ? this.#rest() : this.#backOff(failures));
+      if (!isOpen) return;
       this.#suspicion = Promise.withResolvers();
       isRead = await this.#read();
     }
@@ -116,19 +112,19 @@ export class Discovery {
     return true;
   }
 
-  /** Waits until the document is due, or suspected and not just read. */
-  async #rest(): Promise<void> {
+  /** Waits until the document is due, or suspected and not just read; `false` when it is closed. */
+  async #rest(): Promise<boolean> {
     const { clock } = this.#parts;
-    await clock.sleep(MIN_PAUSE_MS, this.#closing.signal);
+    if (!(await slept(clock, MIN_PAUSE_MS, this.#closing.signal))) return false;
     await withinTime(clock, REREAD_MS - MIN_PAUSE_MS, this.#suspicion.promise, undefined);
-    this.#closing.signal.throwIfAborted();
+    return !this.#closing.signal.aborted;
   }
 
-  async #backOff(failures: number): Promise<void> {
+  #backOff(failures: number): Promise<boolean> {
     const { clock, random } = this.#parts;
     const pauseMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
     // Replicas that lost the document together do not fetch it together.
-    await clock.sleep(pauseMs * (0.5 + random() / 2), this.#closing.signal);
+    return slept(clock, pauseMs * (0.5 + random() / 2), this.#closing.signal);
   }
 }
 

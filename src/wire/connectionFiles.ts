@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import type { Clock } from '../system/clock.ts';
+import { slept, type Clock } from '../system/clock.ts';
 import { follow, type Reread } from '../system/fromFiles.ts';
 import { readTextIfThere } from '../system/textFile.ts';
 import type { FileTexts } from '../system/watchedFiles.ts';
@@ -108,10 +108,7 @@ export class ConnectionFiles {
 
   async #reportValidityEachDay(): Promise<void> {
     const { signal } = this.#closing;
-    while (!signal.aborted) {
-      await this.#parts.clock.sleep(DAY_MS, signal).catch(() => undefined);
-      if (!signal.aborted) this.#reportValidity();
-    }
+    while (await slept(this.#parts.clock, DAY_MS, signal)) this.#reportValidity();
   }
 }
 
