@@ -33,30 +33,23 @@ export function follow<T>(
 ): () => void {
   if (from === undefined) return () => undefined;
   let times = 0;
-  const watch = watchFiles(
-    [...from.texts.keys()],
-    () => {
-      const reread = from.read(watch.texts);
-      channel('sim-swap:files').publish({ source: from, isUsable: reread.kind === 'read' });
-      switch (reread.kind) {
-        case 'flawed':
-          log.error('Files have changed and cannot be used: the old contents stay in use.', {
-            flaw: reread.flaw,
-          });
-          return;
-        case 'read':
-          putInForce(reread.value);
-          times += 1;
-          // Each with its count: a second change within a minute must not count as a repeat of the first line.
-          log.info('Files have changed and were read again: the new contents are used.', {
-            times,
-          });
-      }
-    },
-    clock,
-    from.texts,
-  );
-  return () => watch.close();
+  const reread = (texts: FileTexts): void => {
+    const now = from.read(texts);
+    channel('sim-swap:files').publish({ source: from, isUsable: now.kind === 'read' });
+    switch (now.kind) {
+      case 'flawed':
+        log.error('Files have changed and cannot be used: the old contents stay in use.', {
+          flaw: now.flaw,
+        });
+        return;
+      case 'read':
+        putInForce(now.value);
+        times += 1;
+        // Each with its count: a second change within a minute must not count as a repeat of the first line.
+        log.info('Files have changed and were read again: the new contents are used.', { times });
+    }
+  };
+  return watchFiles(from.texts, reread, clock);
 }
 
 /** A result that is computed again only when its input has changed. */

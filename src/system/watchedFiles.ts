@@ -1,46 +1,36 @@
-import type { Clock } from './clock.ts';
-import { readText, readTextIfThere } from './textFile.ts';
+import { slept, type Clock } from './clock.ts';
+import { readText } from './textFile.ts';
 
 /** The text of each file by its path; `undefined` where it cannot be read. */
 export type FileTexts = ReadonlyMap<string, string | undefined>;
 
-export interface FileWatch {
-  /** The latest texts that two readings agreed on. */
-  readonly texts: FileTexts;
-  close(): void;
-}
-
 /** How often files are read again. Events would be lost on network file systems. */
 const EVERY_MS = 5000;
 
-/**
- * A change counts once two readings this far apart agree: a file may be half written, a key without its certificate.
- */
+/** A change counts once two readings this far apart agree: a file may be half written, one of two not yet. */
 const SETTLED_AFTER_MS = 500;
 
 /**
  * Watches files that may change while the process runs, such as those of a Kubernetes secret, where a link changes its
- * target. They are read at once and then every five seconds, each time opened by name.
+ * target. They are read every five seconds, each time opened by name.
+ *
+ * @param first what they were when they were read before
+ * @param onChange gets the latest texts that two readings agreed on
+ * @returns a function that stops it
  */
 export function watchFiles(
-  paths: readonly string[],
-  onChange: () => void,
+  first: FileTexts,
+  onChange: (texts: FileTexts) => void,
   clock: Pick<Clock, 'sleep'>,
-  readBefore: FileTexts = new Map(),
-): FileWatch {
+): () => void {
   const closing = new AbortController();
-  let texts: FileTexts = new Map(
-    paths.map((path) => [path, readBefore.get(path) ?? readTextIfThere(path)]),
-  );
+  const paths = [...first.keys()];
+  let texts = first;
 
   async function watch(): Promise<void> {
     for (let latest = texts; ;) {
-      try {
-        await clock.sleep(latest === texts ? EVERY_MS : SETTLED_AFTER_MS, closing.signal);
-      } catch {
-        // Closed.
-        return;
-      }
+      const pauseMs = latest === texts ? EVERY_MS : SETTLED_AFTER_MS;
+      if (!(await slept(clock, pauseMs, closing.signal))) return;
       const again = await readAll(paths);
       if (closing.signal.aborted) return;
       const hasSettled = areAlike(again, latest);
@@ -51,17 +41,12 @@ export function watchFiles(
       latest = again;
       if (!hasSettled) continue;
       texts = again;
-      onChange();
+      onChange(texts);
     }
   }
 
   if (paths.length > 0) void watch();
-  return {
-    get texts() {
-      return texts;
-    },
-    close: () => closing.abort(),
-  };
+  return () => closing.abort();
 }
 
 async function readAll(paths: readonly string[]): Promise<FileTexts> {
