@@ -4,6 +4,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { memberAt } from '../../wire/json.ts';
 
 /** The first bytes of gzip (RFC 1952 §2.3.1). */
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
@@ -68,34 +69,28 @@ export function readAuditedLine(line: string) {
   } catch {
     return 'torn' as const;
   }
-  const caller = memberOf(entry, 'caller');
-  const numbers = memberOf(caller, 'numbers');
-  const attempts = memberOf(entry, 'attempts');
+  const textAt = (...path: string[]): string => {
+    const member = memberAt(entry, path);
+    return typeof member === 'string' ? member : '';
+  };
+  const numbers = memberAt(entry, ['caller', 'numbers']);
+  const attempts = memberAt(entry, ['attempts']);
   return {
-    audit: textIn(entry, 'audit'),
+    audit: textAt('audit'),
     /** `NaN` where the line has no time. */
-    atMs: Date.parse(textIn(entry, 'time')),
-    event: textIn(entry, 'event'),
-    number: textIn(entry, 'number'),
-    issuer: textIn(caller, 'issuer'),
-    subject: textIn(caller, 'subject'),
-    client: textIn(caller, 'client'),
+    atMs: Date.parse(textAt('time')),
+    event: textAt('event'),
+    number: textAt('number'),
+    issuer: textAt('caller', 'issuer'),
+    subject: textAt('caller', 'subject'),
+    client: textAt('caller', 'client'),
     /** Hashes of the numbers in the caller's names. */
     numbers: Array.isArray(numbers) ? numbers.map(String) : [],
-    purpose: textIn(entry, 'purpose'),
-    operator: textIn(entry, 'operator'),
-    operation: textIn(entry, 'operation'),
-    correlator: textIn(entry, 'correlator'),
-    outcome: textIn(entry, 'outcome'),
+    purpose: textAt('purpose'),
+    operator: textAt('operator'),
+    operation: textAt('operation'),
+    correlator: textAt('correlator'),
+    outcome: textAt('outcome'),
     attempts: typeof attempts === 'number' ? attempts : 0,
   };
-}
-
-function textIn(value: unknown, name: string): string {
-  const member = memberOf(value, name);
-  return typeof member === 'string' ? member : '';
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
