@@ -20,10 +20,7 @@ export interface AppParts {
   readonly acceptance?: SimSwapParts['acceptance'];
 }
 
-/**
- * Everything that one configuration needs to answer from operators, with quotas, stores and audit log. The service adds
- * an HTTP server; the library has only this.
- */
+/** All that one configuration needs to answer. The service adds an HTTP server; the library has only this. */
 export interface App {
   readonly config: Config;
   readonly clock: Clock;

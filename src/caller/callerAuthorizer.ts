@@ -41,10 +41,7 @@ export function callerAuthorizers(parts: AdmissionParts): LookupAuthorizers {
   return { of: (operator) => new CallerAuthorizer(operator, parts) };
 }
 
-/**
- * Admits requests that are within their quotas and are recorded. The claims of a request that does not leave are given
- * back.
- */
+/** Admits requests within their quotas, and records them. Claims of a request that does not leave are given back. */
 class CallerAuthorizer implements LookupAuthorizer {
   /** Its name, for the audit log. */
   readonly #operator: string;
@@ -165,10 +162,7 @@ class CallerAuthorizer implements LookupAuthorizer {
       : withinTime(this.#parts.clock, timeLimitMs, running, late);
   }
 
-  /**
-   * Writes a line. A failure of the line `after` is only logged: a slow operator or a full bulkhead may leave almost no
-   * time for it.
-   */
+  /** Writes a line. A failure of the line `after` is only logged: hardly any time may be left for it. */
   async #record(
     auditLog: AuditLog,
     line: string,

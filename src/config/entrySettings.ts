@@ -127,9 +127,7 @@ export function operationsOf({ lookups }: OperatorProfile): OperatorEntry['opera
   return OPERATIONS.filter((operation) => lookups[operation] !== undefined);
 }
 
-/**
- * A text with these values for their placeholders, percent-encoded in a path; others, such as the number's, stay. Pure.
- */
+/** A text with these values for their placeholders, percent-encoded in a path; others (the number's) stay. Pure. */
 function filled(text: string, values: Options, encode = encodeURIComponent): string {
   return text.replaceAll(/\{(\w+)\}/g, (place, name: string) =>
     Object.hasOwn(values, name) ? encode(values[name] ?? '') : place,

@@ -60,10 +60,7 @@ export function operatorsIn(
   return { value, problems: [], lineOf: () => 0, folder: process.cwd(), described: described };
 }
 
-/**
- * Reads operators, their profiles and their secrets. All problems are reported together, each with its place and without
- * the value.
- */
+/** Reads operators, profiles and secrets. All problems are reported together, each with its place, without values. */
 export function readOperatorsOf(
   source: OperatorsSource,
   read: EnvironmentReader,

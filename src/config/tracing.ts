@@ -21,10 +21,7 @@ export type TracingSettings = NonNullable<ReturnType<typeof readTracing>>;
 
 const OTLP = 'OTEL_EXPORTER_OTLP_';
 
-/**
- * Reads the collector from OpenTelemetry's own variables ("Environment Variable Specification", "OTLP Exporter
- * Configuration"); `undefined` without an endpoint.
- */
+/** The collector, by OpenTelemetry's variables ("OTLP Exporter Configuration"); `undefined` without an endpoint. */
 export function readTracing(read: EnvironmentReader, egress: Egress) {
   const reachesOperators = read.value('TRACE_OPERATORS');
   const isDisabled = read.namedVariable('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';

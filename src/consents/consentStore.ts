@@ -93,9 +93,7 @@ const RECORD_BYTES = 512;
 const WRITES_BETWEEN_SWEEPS = 1000;
 const MS_BETWEEN_SWEEPS = 1000;
 
-/**
- * The consents of one process, in about `maxBytes`: beyond that a new number has no room, and live consents continue.
- */
+/** The consents of one process, in about `maxBytes`: beyond it new numbers have no room, and live consents continue. */
 export class MemoryConsentStore implements ConsentStore {
   readonly isShared: boolean = false;
   readonly #clock: Clock;

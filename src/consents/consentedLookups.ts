@@ -22,10 +22,7 @@ import {
   type LookupRoute,
 } from '../lookups/lookupRoute.ts';
 
-/**
- * How many callers and numbers are remembered whose question met another caller's consent; a forgotten one reads
- * NOT_ASKED again.
- */
+/** How many questions that met another caller's consent are remembered; a forgotten one reads NOT_ASKED again. */
 const MAX_MET = 10_000;
 
 /** How many callers and numbers with a consent are remembered; a forgotten one may be refused. */
@@ -41,10 +38,7 @@ export class ConsentedLookups {
   readonly #waitMs: number;
   readonly #closing = new AbortController();
   readonly #flows = new Map<string, ConsentFlow>();
-  /**
-   * By caller and number, the consents of others that the last question in this process met; another process says
-   * NOT_ASKED.
-   */
+  /** By caller and number, consents of others that the last question here met; another process says NOT_ASKED. */
   readonly #met = new LRUCache<string, readonly string[]>({
     maxSize: MAX_MET,
     sizeCalculation: () => 1,

@@ -243,10 +243,7 @@ function recordedFor(
     : undefined;
 }
 
-/**
- * The session with those questions open that the end of its patience has closed, which shows whether the step that is
- * taken for it is still needed.
- */
+/** The session with questions open that the end of its patience closed: is the step taken for it still needed? */
 function asRequested(session: LookupSession): LookupSession {
   const failures = session.failures.filter(({ failure }) => failure.code !== 'CONSENT_PENDING');
   return { ...session, failures };

@@ -140,10 +140,7 @@ export interface LookupFailure {
   readonly quota?: keyof typeof QUOTA_MESSAGES;
   /** For NUMBER_NOT_SERVED: another operator may know the number. Not for callers. */
   readonly isUnknownNumber?: true;
-  /**
-   * For OPERATOR_REFUSED: when this many numbers are refused, our client is at fault, and no owner is prompted for a
-   * while.
-   */
+  /** For OPERATOR_REFUSED: with this many numbers refused, our client is at fault: no owner is prompted for a while. */
   readonly barsAfterNumbers?: number;
   /** When a pending consent ends, in milliseconds since 1970. */
   readonly expiresAtMs?: number;

@@ -26,9 +26,7 @@ export function tokenIdentity(
 export interface Purpose {
   /** The name by which callers state it. */
   readonly name: string;
-  /**
-   * The word that operators get: `dpv:` with a purpose of the Data Privacy Vocabulary; the name where none is mapped.
-   */
+  /** What operators get: `dpv:` with a purpose of the Data Privacy Vocabulary; the name where none is mapped. */
   readonly word: string;
   /** Equal for purposes with the same word, and for no others: stores identify the purpose by it. */
   readonly key: string;

@@ -2,15 +2,9 @@ import type { FailureReach } from '../domain/errors.ts';
 import type { ErrorRuleProfile } from '../domain/profile.ts';
 import { memberAt, type JsonObject, type MemberPath } from '../wire/json.ts';
 
-/**
- * How an operator words its errors. The first rule that matches counts; without one, the common rules do. Retries and
- * doubts depend on the status only.
- */
+/** By the first rule that matches, otherwise the common rules. Retries and doubts depend on the status only. */
 export interface ErrorMap {
-  /**
-   * Where the body names its error, such as `['error', 'errorCode']`; tried in turn, before `code` and `error` themselves.
-   * A known word takes precedence.
-   */
+  /** Where a body names its error (`['error', 'errorCode']`): in turn, before `code` and `error`. A known word wins. */
   readonly wordAt: readonly MemberPath[];
   /** The words of an answer; a 200 with another word, or without one, is not an answer. */
   readonly okWords?: readonly string[];

@@ -28,10 +28,7 @@ export type AuthorizerRequest =
       readonly lookup: Lookup;
       readonly consentId: string;
     })
-  /**
-   * Without an exchange with the operator: the state of a consent, or which operator serves a number whose prefix does
-   * not decide it.
-   */
+  /** Without an exchange: a consent's state, or the operator of a number whose prefix does not decide it. */
   | (AboutNumber & { readonly event: 'consent-status' | 'routing' });
 
 /** An answer to a request for which no lookup was made. */

@@ -7,10 +7,7 @@ export interface BulkheadSize {
   readonly queue: number;
 }
 
-/**
- * Or the failure of what had to wait too long. It says when the request would have fitted, by the present duration of
- * the work. Nothing was sent: an operator is not to blame.
- */
+/** Or a failure that says when it would have fitted, by the present pace. Nothing was sent: no operator is to blame. */
 export type Permit = 'acquired' | LookupFailure;
 
 /** A place in the queue, which is a linked list: its last place is given up as cheaply as its first. */

@@ -109,10 +109,7 @@ export function unlessLost(error: unknown): undefined {
   return undefined;
 }
 
-/**
- * Enough for some twenty masters to have about as many each. After a change of this number, nothing in Redis would be
- * found.
- */
+/** Enough for some twenty masters to have about as many each. With another number, nothing in Redis would be found. */
 export const BUCKETS = 256;
 
 /**

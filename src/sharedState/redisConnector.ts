@@ -76,10 +76,7 @@ const LF = 10;
 /** A line of RESP 2. The library might read anything else as another reply, such as an endless one. */
 const LINE = /^(?:[$*](?<count>-1|\d{1,10})|[+:-][^\r\n]*)\r\n$/;
 
-/**
- * Follows replies through the bytes of a connection (RESP 2) to detect an endless one: the library buffers a reply until
- * it is complete.
- */
+/** Follows replies (RESP 2) to detect an endless one: the library buffers each until it is complete. */
 class ReplyBound {
   /** Values of the reply under way that are still to come. */
   #open = 0;

@@ -163,10 +163,7 @@ function timedValues(
     : [0, lastMoment, ...values];
 }
 
-/**
- * The first two values are its first and its last moment. Returns the time, and 'untimely', or 'done' and the script's
- * result.
- */
+/** Its first two values are its first and last moment. Returns the time, and 'untimely', or 'done' and the result. */
 const timed = perScript(
   (script) => `
 local time = redis.call('TIME')

@@ -17,10 +17,7 @@ export interface SpanTarget {
   report(outcome: SpanOutcome, spans: number, reason?: string): void;
 }
 
-/**
- * Collects spans that have ended and sends one batch at a time. It is bounded: while the collector is slow, further spans
- * are dropped, and no request waits.
- */
+/** Sends ended spans, a batch at a time. While the collector is slow, further ones are dropped; no request waits. */
 export class SpanQueue implements SpanProcessor {
   readonly #target: SpanTarget;
   #waiting: ReadableSpan[] = [];

@@ -39,10 +39,7 @@ export interface DiscoverySource {
   readonly issuer: string;
   /** The address of the document; by §4 the issuer with `/.well-known/openid-configuration`. */
   readonly documentUrl: string;
-  /**
-   * The hosts that endpoints may have in addition to those of the issuer and the document: our credentials are sent
-   * there.
-   */
+  /** The hosts of endpoints in addition to those of issuer and document: our credentials are sent there. */
   readonly hosts: readonly string[];
   /** Whether exchanges carry a client certificate. If so, the document's addresses for those are used (RFC 8705 §5). */
   readonly hasCertificate: boolean;

@@ -54,10 +54,7 @@ export interface Replied extends Departure {
    * connection that has carried other exchanges. It must not decide about a consent.
    */
   readonly isUnproven?: boolean;
-  /**
-   * The server requires a proof with this nonce (RFC 9449); `undefined` where the nonce cannot be used. The exchange
-   * was not carried out, and no token was refused.
-   */
+  /** A proof with this nonce is required (RFC 9449); `undefined` if unusable. Nothing was carried out or refused. */
   readonly challenge?: { readonly nonce: string | undefined };
 }
 

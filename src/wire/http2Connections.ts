@@ -26,10 +26,7 @@ const MAX_SILENCE_MS = 1000;
 /** Where an old connection could not be replaced, it is tried again after this time. */
 const REPLACES_AFTER_MS = 60_000;
 
-/**
- * The HTTP/2 connections of one endpoint: as few as the exchanges need. One is opened at a time; an
- * exchange without room waits for it, unsent.
- */
+/** An endpoint's HTTP/2 connections: as few as needed, opened one at a time. Exchanges without room wait, unsent. */
 export class Http2Connections implements ConnectionEvents {
   readonly #parts: Http2Parts;
   readonly #connectionParts: ConnectionParts;

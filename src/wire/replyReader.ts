@@ -20,10 +20,7 @@ const NO_CHUNKS: readonly Buffer[] = [];
 /** Carries an exchange, or queues it; aborted when the exchange ends early. */
 export type Carrier = Pick<Dispatcher.DispatchController, 'abort'>;
 
-/**
- * Follows one exchange from its post to its end, and settles once. It is a handler of undici; the
- * connections of HTTP/2 call it in the same way.
- */
+/** Follows one exchange to its end, and settles once. A handler of undici, which HTTP/2 calls in the same way. */
 export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   readonly post: OutgoingRequest;
   readonly path: string;

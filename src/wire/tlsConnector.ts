@@ -114,9 +114,7 @@ export class TlsConnector {
     });
   }
 
-  /**
-   * The peers for the current files, created again when these change: neither context nor sessions outlive the files.
-   */
+  /** The peers for the current files, created again when these change: no context or session outlives its files. */
   #current(): Peers | undefined {
     const { files, clock } = this.#parts;
     const { material, settings } = files;

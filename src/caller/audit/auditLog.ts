@@ -76,10 +76,7 @@ export class AuditLog {
     return batch;
   }
 
-  /**
-   * Counts the time limit in parts, of which a stalled process misses only one: a single timer would fire before the
-   * process notices that the write has ended.
-   */
+  /** In parts, of which a stalled process misses one: a single timer would fire before the write's end is noticed. */
   #limit(batch: Batch, parts: number): void {
     batch.settled = this.#clock.after(AUDIT_TIMEOUT_MS / TIMEOUT_PARTS, () => {
       if (parts > 1) this.#limit(batch, parts - 1);

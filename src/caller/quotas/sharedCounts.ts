@@ -20,9 +20,7 @@ export const COUNTED_TOGETHER = 'All replicas count quotas together again.';
 
 /** Claims, give-backs and readings: everything that one script does to a window, in order. */
 interface Operation extends PromiseWithResolvers<Outcome | undefined> {
-  /**
-   * When the window of what is given back was opened, or `''`; each claim's count, its limit, and its member or `''`.
-   */
+  /** When the window of what is given back was opened, or `''`; each claim's count, limit, and member or `''`. */
   readonly text: readonly [opened: string, claims: readonly (readonly [string, number, string])[]];
   /** The counts that its outcome includes. */
   readonly shown: readonly string[];
