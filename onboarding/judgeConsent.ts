@@ -42,7 +42,7 @@ export function judgeConsent(probe: ConsentProbe): Finding {
         ...row,
         verdict: 'failed',
         found: `${probe.code}, ${probe.statement}`,
-        advice: `bc-authorize refused the request. ${ERRORS[probe.code].message} Compare scopes, and loginHint and signedRequest of the profile, with the onboarding papers.`,
+        advice: `bc-authorize refused the request. ${ERRORS[probe.code]} Compare scopes, and loginHint and signedRequest of the profile, with the onboarding papers.`,
       };
     case 'over': {
       const { end, interval, expiresIn, polls, statement } = probe;

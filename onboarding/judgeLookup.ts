@@ -29,7 +29,7 @@ export function judgeLookup(trial: LookupTrial, settings: OperatorSettings): Fin
   const parts = [status, word, detail, flaw].filter((part) => part !== undefined);
   const found = [failure.code, ...parts].join(', ');
   const look = setting === undefined ? '' : ` Look at ${String(setting)} (docs/operators.md).`;
-  const advice = `${finding?.message ?? ERRORS[failure.code].message}${look}`;
+  const advice = `${finding?.message ?? ERRORS[failure.code]}${look}`;
   return { ...row, verdict: VERDICTS[failure.code] ?? 'failed', found, advice };
 }
 

@@ -1,101 +1,39 @@
-export interface ErrorDescription {
-  /** For people. Never has a number, a token, a URL or an operator's words. */
-  readonly message: string;
-  /** At a field of a number, over a whole operation, or before GraphQL was reached. */
-  readonly places: readonly ('field' | 'operation' | 'request')[];
-}
-
-/** Every `extensions.code`; test/errorCodes.test.ts holds docs/errors.md and the schema's descriptions against it. */
+/**
+ * Every `extensions.code`, with its message for people, which never has a number, a token, a URL or an operator's words.
+ * test/errorCodes.test.ts holds docs/errors.md and the schema's descriptions against it.
+ */
 export const ERRORS = {
-  BAD_USER_INPUT: { message: 'The input is not valid.', places: ['field', 'operation', 'request'] },
-  CONSENT_PENDING: {
-    message: 'The owner of the number has not responded yet. Try again later.',
-    places: ['field'],
-  },
-  CONSENT_DENIED: {
-    message: 'The owner of the number did not consent to this check.',
-    places: ['field'],
-  },
-  CONSENT_EXPIRED: {
-    message: 'The owner did not respond in time. Trying again sends a new prompt.',
-    places: ['field'],
-  },
-  NUMBER_NOT_SERVED: { message: 'The operator does not serve this number.', places: ['field'] },
-  PERIOD_NOT_SUPPORTED: {
-    message: 'The operator cannot answer for a period this long.',
-    places: ['field'],
-  },
-  OPERATION_NOT_OFFERED: { message: 'The operator does not offer this check.', places: ['field'] },
-  OPERATOR_RATE_LIMITED: {
-    message: 'Rate-limited by the operator. Try again later.',
-    places: ['field'],
-  },
-  OPERATOR_UNAVAILABLE: {
-    message: 'The operator is not available. Try again later.',
-    places: ['field'],
-  },
-  OPERATOR_TIMEOUT: { message: 'The operator did not answer in time.', places: ['field'] },
-  OPERATOR_REFUSED: {
-    message: 'The operator refused our request. The team that runs this service has to fix this.',
-    places: ['field'],
-  },
-  OPERATOR_INVALID_REPLY: {
-    message: 'The operator sent a reply that cannot be trusted.',
-    places: ['field'],
-  },
-  FORBIDDEN: {
-    message: 'You can only check your own verified number.',
-    places: ['field', 'operation', 'request'],
-  },
-  RATE_LIMITED: { message: 'Quota exceeded. Try again later.', places: ['field'] },
-  AUDIT_UNAVAILABLE: {
-    message:
-      'Not looked up, because the audit log could not be written. The team that runs this service has to fix this.',
-    places: ['field'],
-  },
-  STATE_UNAVAILABLE: {
-    message: 'The store of consents cannot be reached, or is full. Try again later.',
-    places: ['field'],
-  },
-  LOOKUP_LIMIT_EXCEEDED: {
-    message: 'The operation exceeds a limit. Split it into several operations.',
-    places: ['operation'],
-  },
-  GRAPHQL_PARSE_FAILED: {
-    message: 'The document is not GraphQL, or is too long.',
-    places: ['operation'],
-  },
-  GRAPHQL_VALIDATION_FAILED: {
-    message: 'The document does not match the schema.',
-    places: ['operation'],
-  },
-  OPERATION_RESOLUTION_FAILURE: {
-    message: 'The document has no such operation.',
-    places: ['operation'],
-  },
-  UNAUTHENTICATED: {
-    message: 'Missing or invalid access token. Send `Authorization: Bearer <token>`.',
-    places: ['request'],
-  },
-  BAD_REQUEST: { message: 'The request is not GraphQL over HTTP.', places: ['request'] },
-  PERSISTED_QUERY_ID_REQUIRED: {
-    message: 'This service accepts only the ids of trusted documents, not documents.',
-    places: ['request'],
-  },
-  PERSISTED_QUERY_NOT_IN_LIST: { message: 'No trusted document has this id.', places: ['request'] },
-  PERSISTED_QUERY_NOT_SUPPORTED: {
-    message: 'This service accepts documents, not hashes of them.',
-    places: ['request'],
-  },
-  UNAVAILABLE: {
-    message: 'The service cannot answer at the moment. Try again later.',
-    places: ['field', 'request'],
-  },
-  INTERNAL_SERVER_ERROR: {
-    message: 'Internal server error',
-    places: ['field', 'operation', 'request'],
-  },
-} as const satisfies Readonly<Record<string, ErrorDescription>>;
+  BAD_USER_INPUT: 'The input is not valid.',
+  CONSENT_PENDING: 'The owner of the number has not responded yet. Try again later.',
+  CONSENT_DENIED: 'The owner of the number did not consent to this check.',
+  CONSENT_EXPIRED: 'The owner did not respond in time. Trying again sends a new prompt.',
+  NUMBER_NOT_SERVED: 'The operator does not serve this number.',
+  PERIOD_NOT_SUPPORTED: 'The operator cannot answer for a period this long.',
+  OPERATION_NOT_OFFERED: 'The operator does not offer this check.',
+  OPERATOR_RATE_LIMITED: 'Rate-limited by the operator. Try again later.',
+  OPERATOR_UNAVAILABLE: 'The operator is not available. Try again later.',
+  OPERATOR_TIMEOUT: 'The operator did not answer in time.',
+  OPERATOR_REFUSED:
+    'The operator refused our request. The team that runs this service has to fix this.',
+  OPERATOR_INVALID_REPLY: 'The operator sent a reply that cannot be trusted.',
+  FORBIDDEN: 'You can only check your own verified number.',
+  RATE_LIMITED: 'Quota exceeded. Try again later.',
+  AUDIT_UNAVAILABLE:
+    'Not looked up, because the audit log could not be written. The team that runs this service has to fix this.',
+  STATE_UNAVAILABLE: 'The store of consents cannot be reached, or is full. Try again later.',
+  LOOKUP_LIMIT_EXCEEDED: 'The operation exceeds a limit. Split it into several operations.',
+  GRAPHQL_PARSE_FAILED: 'The document is not GraphQL, or is too long.',
+  GRAPHQL_VALIDATION_FAILED: 'The document does not match the schema.',
+  OPERATION_RESOLUTION_FAILURE: 'The document has no such operation.',
+  UNAUTHENTICATED: 'Missing or invalid access token. Send `Authorization: Bearer <token>`.',
+  BAD_REQUEST: 'The request is not GraphQL over HTTP.',
+  PERSISTED_QUERY_ID_REQUIRED:
+    'This service accepts only the ids of trusted documents, not documents.',
+  PERSISTED_QUERY_NOT_IN_LIST: 'No trusted document has this id.',
+  PERSISTED_QUERY_NOT_SUPPORTED: 'This service accepts documents, not hashes of them.',
+  UNAVAILABLE: 'The service cannot answer at the moment. Try again later.',
+  INTERNAL_SERVER_ERROR: 'Internal server error',
+} as const;
 
 /** The most characters of DOCS_URL, which each error of a reply links to. */
 export const MAX_DOCS_URL_CHARACTERS = 100;

@@ -36,10 +36,7 @@ export function badUserInput(reason: string, place?: FieldPlace): AnswerError {
 }
 
 /** The caller may not query this number. The reply is the same for numbers that exist and for those that do not. */
-export function forbidden(
-  message: string = ERRORS.FORBIDDEN.message,
-  place?: FieldPlace,
-): AnswerError {
+export function forbidden(message: string = ERRORS.FORBIDDEN, place?: FieldPlace): AnswerError {
   return new AnswerError(message, { code: 'FORBIDDEN' }, optionsAt(place));
 }
 
@@ -57,7 +54,7 @@ function optionsAt(place: FieldPlace | undefined): GraphQLErrorOptions | undefin
 
 export function lookupFailed(failure: LookupFailure, place?: FieldPlace): AnswerError {
   const { code, retryAfterSeconds, expiresAtMs, maxAgeHours, quota } = failure;
-  const message = quota === undefined ? ERRORS[code].message : QUOTA_MESSAGES[quota];
+  const message = quota === undefined ? ERRORS[code] : QUOTA_MESSAGES[quota];
   const extensions: AnswerExtensions = {
     code,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
@@ -70,5 +67,5 @@ export function lookupFailed(failure: LookupFailure, place?: FieldPlace): Answer
 
 /** A defect: the error says only that it happened. */
 export function internalError(options?: GraphQLErrorOptions): AnswerError {
-  return new AnswerError(ERRORS[INTERNAL_ERROR].message, { code: INTERNAL_ERROR }, options);
+  return new AnswerError(ERRORS[INTERNAL_ERROR], { code: INTERNAL_ERROR }, options);
 }

@@ -60,7 +60,7 @@ export function formatError(
   }
   logDefect(original, log);
   return {
-    message: ERRORS[INTERNAL_ERROR].message,
+    message: ERRORS[INTERNAL_ERROR],
     ...where,
     extensions: { code: INTERNAL_ERROR },
   };

@@ -33,7 +33,7 @@ export function replyOf(
   accept: string | undefined,
   reference?: ErrorReference,
 ): Reply {
-  const { status, code, message = ERRORS[code].message, details, headers } = refusal;
+  const { status, code, message = ERRORS[code], details, headers } = refusal;
   return {
     status,
     headers: {

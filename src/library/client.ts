@@ -324,7 +324,7 @@ function unknownOf(reply: FieldReply): SimSwapUnknown {
   return {
     kind: 'unknown',
     code,
-    message: quota === undefined ? ERRORS[code].message : QUOTA_MESSAGES[quota],
+    message: quota === undefined ? ERRORS[code] : QUOTA_MESSAGES[quota],
     ...timesOf(reply.failure),
     ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
     ...(quota === undefined ? {} : { quota }),

@@ -27,7 +27,7 @@ function format(thrown: Error, code: string = ApolloServerErrorCode.INTERNAL_SER
 }
 
 describe('a failed lookup', () => {
-  it.each(Object.entries(ERRORS))('%s is returned as such, and not logged', (code, { message }) => {
+  it.each(Object.entries(ERRORS))('%s is returned as such, and not logged', (code, message) => {
     const failure = { code: code as LookupFailureCode, reach: 'number' } as const;
     const { shown, logged } = format(lookupFailed(failure));
     expect(shown).toEqual({ message, path: PATH, extensions: { code } });

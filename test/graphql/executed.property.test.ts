@@ -11,7 +11,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import type { RequestContext } from '../../src/graphql/request.ts';
 import type { FieldQuestion } from '../../src/domain/fields.ts';
-import { ERRORS, type LookupFailure, type LookupFailureCode } from '../../src/domain/errors.ts';
+import type { LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
 import { startApolloServer } from '../../src/graphql/apollo.ts';
 import { costOf, mostOf } from '../../src/graphql/operationCost.ts';
 import { WEIGHTS } from '../../src/graphql/replyBytes.ts';
@@ -20,6 +20,7 @@ import { typeDefsOf } from '../../src/graphql/typeDefs.ts';
 import { mountedResolvers } from '../../src/library/mountedResolvers.ts';
 import { MountedRequest } from '../../src/library/mountedRequest.ts';
 import type { FieldAnswer } from '../../src/lookups/executor.ts';
+import { FIELD_CODES } from '../support/fieldCodes.ts';
 import { inForm } from '../support/forms.ts';
 import { silentLog } from '../support/silentLog.ts';
 import { admit, partsAnswering, requestAnswering } from './requestAnswering.ts';
@@ -31,12 +32,10 @@ const RUNS_MOUNTED = inForm({ short: 20, long: 1000 });
 
 const LIMITS = { maxNumbersPerOperation: 1e6, maxQuestionsPerNumber: 1e6, maxReplyBytes: 1e9 };
 
-const FIELD_CODES = Object.entries<{ places: readonly string[] }>(ERRORS)
-  .filter(([, { places }]) => places.includes('field'))
-  .map(([code]) => code as LookupFailureCode);
+const CODES = FIELD_CODES as readonly LookupFailureCode[];
 
 /** One answer in `failsEach` fails, for each reason in turn. */
-function longWindedAnswers(failsEach: number, codes = FIELD_CODES) {
+function longWindedAnswers(failsEach: number, codes = CODES) {
   const epochMs = 1_900_000_000_000;
   const latestSimChange = { text: '2026-03-14T10:26:53.123456789+01:00', epochMs };
   let count = 0;
@@ -63,7 +62,7 @@ function longWindedAnswers(failsEach: number, codes = FIELD_CODES) {
 const CORRELATOR = long(300);
 const CONFIG = { docsUrl: `https://${long(92)}` };
 
-function longWindedContext(failsEach: number, codes = FIELD_CODES): RequestContext {
+function longWindedContext(failsEach: number, codes = CODES): RequestContext {
   const changes = { correlator: CORRELATOR, config: CONFIG };
   return { request: requestAnswering(longWindedAnswers(failsEach, codes), changes) };
 }
@@ -265,7 +264,7 @@ async function serve(
   query: string,
   variables: Record<string, unknown>,
   failsEach: number,
-  codes = FIELD_CODES,
+  codes = CODES,
 ) {
   const contextValue = longWindedContext(failsEach, codes);
   const { body } = await server.executeOperation({ query, variables }, { contextValue });

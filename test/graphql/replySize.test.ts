@@ -16,17 +16,13 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  ERRORS,
-  MAX_DOCS_URL_CHARACTERS,
-  QUOTA_MESSAGES,
-  type ErrorDescription,
-} from '../../src/domain/errors.ts';
+import { ERRORS, MAX_DOCS_URL_CHARACTERS, QUOTA_MESSAGES } from '../../src/domain/errors.ts';
 import { belowNumber, WEIGHTS } from '../../src/graphql/replyBytes.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { Selections } from '../../src/graphql/selections.ts';
 import type { Role } from '../../src/graphql/typeDefs.ts';
 import { createCorrelator } from '../../src/system/correlator.ts';
+import { FIELD_CODES } from '../support/fieldCodes.ts';
 import { costs, PATIENT, startSimulated } from '../support/service.ts';
 
 const MAX_REPLY_BYTES = 2_000_000;
@@ -160,9 +156,7 @@ describe('the weights', () => {
   });
 
   it('are the most that each takes, and little more', () => {
-    const failures = Object.entries<ErrorDescription>(ERRORS)
-      .filter(([, { places }]) => places.includes('field'))
-      .map(([code, { message }]) => errorBytes(code, message));
+    const failures = FIELD_CODES.map((code) => errorBytes(code, ERRORS[code]));
     const quotas = Object.values(QUOTA_MESSAGES).map((text) => errorBytes('RATE_LIMITED', text));
     const failure = Math.max(errorBytes('BAD_USER_INPUT', REASON), ...failures, ...quotas);
     const values = [

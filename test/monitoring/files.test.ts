@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { ERRORS, type ErrorDescription } from '../../src/domain/errors.ts';
+import { ERRORS } from '../../src/domain/errors.ts';
 import { METRICS, type MetricDefinition } from '../../src/telemetry/metricDefinitions.ts';
 import { metricsOf } from '../metrics/scrape.ts';
+import { FIELD_CODES } from '../support/fieldCodes.ts';
 import { startSimulated } from '../support/service.ts';
 import { IS_LONG } from '../support/forms.ts';
 import { NO_PROMETHEUS, promtool } from './prometheus.ts';
@@ -119,10 +120,9 @@ describe('a panel or a rule', () => {
       read('docs/errors.md').matchAll(/^## (.+)\n\n.+ \*\*platform\*\*: /gm),
       ([, code]) => code,
     );
-    const failed = Object.entries<ErrorDescription>(ERRORS)
-      .filter(([, { places }]) => places.includes('field'))
-      .map(([code]) => code)
-      .filter((code) => code.startsWith('OPERATOR_') || platform.includes(code));
+    const failed = FIELD_CODES.filter(
+      (code) => code.startsWith('OPERATOR_') || platform.includes(code),
+    );
     const lists = EXPRESSIONS.flatMap((expr) => expr.match(/outcome=~"OPERATOR_[^"]*"/g) ?? []);
     expect([...new Set(lists)]).toEqual([`outcome=~"${failed.join('|')}"`]);
   });
