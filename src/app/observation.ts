@@ -26,7 +26,10 @@ export interface ObservationParts {
 /** How long closing may take, where a collector of traces hangs. */
 export const OBSERVATION_CLOSE_LIMIT_MS = 3000;
 
-/** Counts with METRICS_PORT, traces with a collector, and writes request lines. Rejects when the port is in use. */
+/**
+ * Counts where METRICS_PORT is set, records traces where a collector is set, and writes a line for each request.
+ * Rejects when the port is in use.
+ */
 export async function openObservation(parts: ObservationParts) {
   const { config, log, requestLog } = parts;
   const counting = await openCounting(parts);

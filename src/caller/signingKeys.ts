@@ -13,9 +13,15 @@ import { errorName } from '../domain/errors.ts';
 import { connectFailureOf } from '../wire/connectFailure.ts';
 import { UnexpectedStatus } from '../wire/publishedJson.ts';
 
-/** The least time between two fetches. A key that a set fetched within it lacks is not the issuer's. */
+/**
+ * The least time between two fetches, and the age up to which a fetched set is fresh: a key that a fresh set lacks is
+ * not the issuer's.
+ */
 const MIN_INTERVAL_MS = 1000;
-/** The fetches that can be saved up for unknown keys. A client that is not known spends one only when all are. */
+/**
+ * The fetches that can be saved up for unknown keys. A client that is not known may spend one only while all are saved
+ * up.
+ */
 const MAX_SAVED = 5;
 /** The time until another fetch is saved. */
 const REFILL_MS = 10_000;
@@ -54,7 +60,9 @@ export interface SigningKeysParts {
   readonly log: Log;
 }
 
-/** An issuer's public keys: fetched when first needed, when old, and for an unknown one while fetches are saved up. */
+/**
+ * An issuer's public keys: fetched when first needed, when old, and, while fetches are saved up, when one is unknown.
+ */
 export class SigningKeys {
   published: KeySet | undefined;
   readonly #parts: SigningKeysParts;

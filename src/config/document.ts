@@ -113,7 +113,10 @@ function* duplicates(node: Node, path: Path): Generator<FileProblem> {
   }
 }
 
-/** A value by a schema, or its problems in words. None quotes the value: it may be a misplaced secret. Pure. */
+/**
+ * A value by a schema, or its problems in words for people. They name members and allowed values, and never quote the
+ * value: it may be a misplaced secret. Pure.
+ */
 export function parsed<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,

@@ -60,7 +60,10 @@ export function operatorsIn(
   return { value, problems: [], lineOf: () => 0, folder: process.cwd(), described: described };
 }
 
-/** Reads operators, profiles and secrets. All problems are reported together, each with its place, without values. */
+/**
+ * Reads operators, their profiles and their secrets. All problems are reported together, each with its place and without
+ * the value.
+ */
 export function readOperatorsOf(
   source: OperatorsSource,
   read: EnvironmentReader,

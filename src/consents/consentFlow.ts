@@ -361,7 +361,10 @@ export class ConsentFlow {
     await this.#redeem(cause, page, claim, issued, operator);
   }
 
-  /** Spends the token on the lookup that helps most now, even without a waiter. Not carried out, it stays granted. */
+  /**
+   * The token is spent on the lookup that helps most now, even if no request waits any longer. It stays granted where
+   * that lookup was not carried out.
+   */
   async #redeem(
     cause: Waiter,
     page: ConsentSnapshot,
@@ -541,7 +544,9 @@ function failureReturned(learned: Learned, failure: LookupFailure, nowMs: number
   return remembered === undefined ? failure : failureToReturn(remembered, nowMs);
 }
 
-/** A reply that cannot be trusted closes the operation: a lookup for another window would ring the phone again. */
+/**
+ * A reply that cannot be trusted closes the operation: a lookup for another window would ring the owner's phone again.
+ */
 function asOfConsent(failure: LookupFailure): LookupFailure {
   return failure.code === 'OPERATOR_INVALID_REPLY' ? { ...failure, reach: 'operation' } : failure;
 }

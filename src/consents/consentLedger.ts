@@ -263,7 +263,10 @@ export class ConsentLedger {
     return { kind: 'claimed', consent, ends, ...written, leaseUntilMs: consent.leaseUntilMs };
   }
 
-  /** Writes a token that has arrived, for this process to spend first. `undefined` where the consent has ended. */
+  /**
+   * Writes a token that has arrived, until it can no longer be used; this process may spend it first. `undefined` where
+   * the consent has ended meanwhile.
+   */
   async grant(
     claim: Claim<Pending>,
     { value, expiresAtMs = Infinity, holder }: IssuedToken,

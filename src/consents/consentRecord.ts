@@ -4,7 +4,10 @@ import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import type { Polled } from '../tokens/tokenManager.ts';
 import type { Acknowledgement, AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
 
-/** docs/design.md, "Consent". Times are the store's, in milliseconds. A process writes each step before it takes it. */
+/**
+ * The consent of one number's owner (docs/design.md, "Consent"). All times are milliseconds of the store's own clock. A
+ * process writes each step before it takes it.
+ */
 export interface ConsentRecord {
   readonly consent?: Consent;
   /** Ends of earlier consents, where they are still to be reported or bar a prompt. */
@@ -57,7 +60,10 @@ export interface Granted extends ConsentIdentity {
   readonly token: string;
   /** The process whose key it is bound to, where only that process can use it. */
   readonly holder?: string;
-  /** Not spent later: its `expires_in` less an exchange, ten minutes at most, and in a shared store a doubt. */
+  /**
+   * Not spent after this time: its `expires_in` less the time of an exchange, ten minutes at most, and in a shared store no
+   * longer than a doubt.
+   */
   readonly untilMs: number;
   /** Set while a process is about to spend it. */
   readonly leaseUntilMs?: number;
@@ -83,12 +89,17 @@ interface Ended extends ConsentIdentity {
   readonly untilMs: number;
 }
 
-/** A consent whose lookup brought a fact, kept elsewhere: this distinguishes its end from a loss of the store. */
+/**
+ * A consent whose lookup brought a fact, which is kept elsewhere. This entry distinguishes its end from a loss of the
+ * store.
+ */
 export interface Answered extends Ended {
   readonly kind: 'answered';
 }
 
-/** A consent that was not answered, or was lost: reported to each request that waited for it, or to a later one. */
+/**
+ * A consent that was not answered, or was lost: reported to each request that waited for it, otherwise to a later one.
+ */
 export interface Expired extends Ended {
   readonly kind: 'expired';
   readonly isTold: boolean;

@@ -157,7 +157,10 @@ export class Waiters {
     });
   }
 
-  /** Answers once that is audited, or with the audit failure. Returns the reported expiry, unless the request left. */
+  /**
+   * Answers once that is audited, otherwise with the audit failure. Returns the reported expiry, unless the request has
+   * left.
+   */
   async #answer(
     waiter: Waiter,
     { outcome, cached = [], expiredId }: Answer,

@@ -243,7 +243,10 @@ function recordedFor(
     : undefined;
 }
 
-/** The session with questions open that the end of its patience closed: is the step taken for it still needed? */
+/**
+ * The session with those questions open that the end of its patience has closed, which shows whether the step that is
+ * taken for it is still needed.
+ */
 function asRequested(session: LookupSession): LookupSession {
   const failures = session.failures.filter(({ failure }) => failure.code !== 'CONSENT_PENDING');
   return { ...session, failures };

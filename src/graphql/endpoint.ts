@@ -61,7 +61,9 @@ export interface EndpointParts extends RequestParts {
   /** The current documents; where there are any, no others are served. */
   readonly trustedDocuments: () => TrustedDocuments | undefined;
   readonly explorer: Explorer | undefined;
-  /** Whether `host` must name this machine: without tokens, DNS rebinding would let pages send requests to it. */
+  /**
+   * Whether `host` must name this machine: without tokens, DNS rebinding would let pages send requests under its name.
+   */
   readonly checksHost: boolean;
   readonly gate: Pick<Gate, 'admit'>;
   readonly observation: {
@@ -272,7 +274,9 @@ function replyFrom(
   };
 }
 
-/** Adds the reference to what Apollo refuses before it has an operation: one short error, which reaches no plugin. */
+/**
+ * Adds the reference to what Apollo refuses before it has an operation: a single, short error, which reaches no plugin.
+ */
 function withReference(body: string, request: GraphqlRequest): string {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as formatError makes it
   const { errors } = JSON.parse(body) as { errors: readonly { extensions: { code: string } }[] };

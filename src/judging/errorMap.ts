@@ -2,9 +2,15 @@ import type { FailureReach } from '../domain/errors.ts';
 import type { ErrorRuleProfile } from '../domain/profile.ts';
 import { memberAt, type JsonObject, type MemberPath } from '../wire/json.ts';
 
-/** By the first rule that matches, otherwise the common rules. Retries and doubts depend on the status only. */
+/**
+ * How an operator words its errors. The first rule that matches counts; without one, the common rules do. Retries and
+ * doubts depend on the status only.
+ */
 export interface ErrorMap {
-  /** Where a body names its error (`['error', 'errorCode']`): in turn, before `code` and `error`. A known word wins. */
+  /**
+   * Where the body names its error, such as `['error', 'errorCode']`; tried in turn, before `code` and `error` themselves.
+   * A known word takes precedence.
+   */
   readonly wordAt: readonly MemberPath[];
   /** The words of an answer; a 200 with another word, or without one, is not an answer. */
   readonly okWords?: readonly string[];

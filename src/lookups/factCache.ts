@@ -130,7 +130,9 @@ export class MemoryFactCache implements FactCache {
     return fact.leftAtMs + retentionMs(fact, this.#keptFor) >= this.#clock.monotonicMs();
   }
 
-  /** Removes expired facts, up to the first valid one; all of them when there is no room, once a second. */
+  /**
+   * Removes expired facts: up to the first that is still valid, or all of them when there is no room, once a second.
+   */
   #sweep(isFull: boolean): void {
     const nowMs = this.#clock.monotonicMs();
     const isWhole = isFull && nowMs >= this.#mayNextSweepAtMs;

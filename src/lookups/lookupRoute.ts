@@ -94,7 +94,10 @@ export interface LookupRoute {
    * @param recalledAtMs when no kept fact answered the lookup, on the monotonic clock; absent where none was recalled
    */
   lookUp(lookup: Lookup, session: LookupSession, recalledAtMs?: number): Promise<LookupOutcome>;
-  /** The failure of a number for which no time is left, before it is read. Absent where lookups are refused soon. */
+  /**
+   * The failure of a number that could not be done in time, before anything about it is read. Absent where a lookup is
+   * refused soon enough.
+   */
   refusal?(about: NumberOfRequest): LookupFailure | undefined;
   /** Notes that these facts have reached a caller. Absent where that makes no difference. */
   delivered?(facts: readonly TimedFact[], about: NumberOfRequest): void;

@@ -14,7 +14,10 @@ export type DirectoryJudgement =
       readonly isUnsent?: boolean;
     });
 
-/** Which operator serves a number, by the company's directory: `POST {phoneNumber}`. Not billed. Never rejects. */
+/**
+ * Which operator serves a number, by the company's number directory: `POST {phoneNumber}`, until the deadline. Nothing of
+ * it is billed. Never rejects.
+ */
 export async function operatorOf(
   endpoint: GuardedEndpoint,
   number: PhoneNumber,

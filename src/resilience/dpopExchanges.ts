@@ -100,7 +100,10 @@ export class DpopExchanges {
   }
 }
 
-/** The most at a server while challenged ones are to be repeated: few do not delay each other beyond a nonce's life. */
+/**
+ * The most exchanges at a server while challenged ones are still to be repeated: few do not delay each other by as much
+ * as a nonce lasts.
+ */
 const MAX_WHILE_CHALLENGED = 4;
 
 /** How long the other exchanges wait for the first one: an operator may not reply at all for one number. */

@@ -61,7 +61,9 @@ export interface Guards {
 export interface Judged {
   readonly failure?: LookupFailure;
   readonly flaw?: ReplyFlaw;
-  /** Whether the reply was ignored, as it may be another request's: the next exchange takes a fresh connection. */
+  /**
+   * Whether the reply was ignored, since it may belong to another request: the next exchange takes a fresh connection.
+   */
   readonly isUnproven?: boolean;
   readonly [name: string]: unknown;
 }
@@ -356,7 +358,10 @@ function resultOf(exchange: Exchange): ExchangeResult {
   return { outcome: cause, sent, detail };
 }
 
-/** No connection, timeouts, 5xx and invalid bodies count; 4xx do not (docs/design.md, "The circuit"). */
+/**
+ * No connection, timeouts, 5xx and invalid bodies count against an endpoint; 4xx do not (docs/design.md, "The
+ * circuit").
+ */
 function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Health {
   if (exchange === EXCHANGE_DEADLINE_EXCEEDED) return 'neither';
   if (exchange.kind === 'reply') {

@@ -129,7 +129,10 @@ export class RequestLife {
     this.#given?.removeEventListener('abort', this);
   }
 
-  /** The result of `work`; `undefined` if missing `graceMs` after the life's end: it goes on. One call at a time. */
+  /**
+   * The result of `work`; `undefined` where it is still missing `graceMs` after the life has ended. The work continues
+   * without a waiter. One call at a time.
+   */
   within<T>(work: Promise<T>, graceMs = 0): Promise<T | undefined> {
     // By hand: a race would take twice as many promises.
     const { promise, resolve, reject } = Promise.withResolvers<T | undefined>();
@@ -191,7 +194,10 @@ class Waiter<T> implements Abortable {
   }
 }
 
-/** Work with several waiters. It has the time of the latest deadline, and is aborted when the last waiter has gone. */
+/**
+ * Work with several waiters. It has as much time as the waiter with the latest deadline, and is aborted when the last
+ * one has gone.
+ */
 export class SharedWork<T> implements Sharing {
   readonly signal = new LightAbortSignal();
   readonly isShared = true;

@@ -232,7 +232,10 @@ export class DiscoveredEndpoint {
   }
 }
 
-/** Whether addresses or keys may have changed: it would explain no connection, a wrong path and a refused client. */
+/**
+ * Whether addresses or keys may have changed: that would explain a failed connection, a wrong path and a refused
+ * client.
+ */
 function mayHaveMoved(exchange: Exchange): boolean {
   if (exchange.kind === 'fault') {
     return exchange.fault.cause === 'connection' && !exchange.fault.sent;

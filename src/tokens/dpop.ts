@@ -4,7 +4,10 @@ import type { Clock } from '../system/clock.ts';
 import type { OutgoingRequest } from '../wire/exchange.ts';
 import type { ProofSigner } from '../resilience/dpopExchanges.ts';
 
-/** Proofs (RFC 9449) by a key of this process, one for each exchange: a leaked token is worthless without the key. */
+/**
+ * Proofs of possession (RFC 9449) by a key of this process, to which tokens are bound: a leaked token is worthless
+ * without the key. Each exchange has its own proof.
+ */
 export class DpopProofs implements ProofSigner {
   readonly #clock: Clock;
   readonly #key: Promise<{ readonly privateKey: CryptoKey; readonly jwk: JWK }>;

@@ -255,7 +255,9 @@ export class TokenManager {
     return holder === this.#holder;
   }
 
-  /** The right to a lookup, in both flows: that of a consent's token is only for callers with that consent. */
+  /**
+   * The right to a lookup, in both flows: the holder of a consent's token restricts it to callers with that consent.
+   */
   rightTo(
     subject: TokenSubject,
     issued: IssuedToken,

@@ -27,7 +27,10 @@ export interface IssuedToken {
   readonly value: string;
   /** When its request left, on the monotonic clock. */
   readonly leftAtMs: number;
-  /** On the monotonic clock, from when its request left: the token may be that old. Absent where not stated. */
+  /**
+   * On the monotonic clock, counted from when its request left, since the token may be older than its arrival; absent
+   * where the operator does not state it.
+   */
   readonly expiresAtMs?: number;
   /** Whether its reply may belong to another request. If so, the lookup's reply decides. */
   readonly isUnproven?: true;

@@ -20,7 +20,10 @@ export type ConnectStage =
 export class ConnectFailure extends Error {
   override readonly name = 'ConnectFailure';
   readonly stage: ConnectStage;
-  /** Of Node, OpenSSL or undici. Not `code`: after UND_ERR_SOCKET and UND_ERR_INFO undici connects without end. */
+  /**
+   * The code of Node, OpenSSL or undici. Not named `code`: for UND_ERR_SOCKET and UND_ERR_INFO there undici connects
+   * again at once, without end.
+   */
   readonly reason: string;
 
   constructor(stage: ConnectStage, reason: string) {

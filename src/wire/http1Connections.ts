@@ -143,7 +143,10 @@ function createPool(
   });
 }
 
-/** Passes on a connection or a failure, as which an ended one counts: undici would connect again at once. */
+/**
+ * Passes a connection or a failure to undici. A connection that has ended is passed as a failure: undici would create
+ * an error of its own, and connect again at once.
+ */
 export function handTo(callback: buildConnector.Callback): OnConnected {
   return (connected) => {
     if (connected instanceof Error) callback(connected, null);

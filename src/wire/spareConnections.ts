@@ -19,7 +19,10 @@ const MAX_BURST_MS = 500;
 const SMALL_BURST = 4;
 const SMALL_BURST_MS = 60;
 
-/** How long after it was taken it is replaced: a handshake with the exchange would take the processor first. */
+/**
+ * How long after it was taken a connection is replaced: a handshake that began together with the exchange would take
+ * the processor first.
+ */
 const TOGETHER_MS = 5;
 
 interface SpareParts {
@@ -146,7 +149,10 @@ export class SpareConnections {
     return this.#latestAtMs.filter((atMs) => nowMs - atMs < SMALL_BURST_MS).length;
   }
 
-  /** Replaces the few that were taken. Where more are being taken, the lull after them replaces these as well. */
+  /**
+   * Replaces the few connections that were taken. Where more are being taken, the lull after them replaces these as
+   * well.
+   */
   #replaceTaken(): void {
     const wanted = Math.min(this.#unused + this.#toReplace, SMALL_BURST);
     this.#toReplace = 0;

@@ -76,7 +76,10 @@ export class AuditLog {
     return batch;
   }
 
-  /** In parts, of which a stalled process misses one: a single timer would fire before the write's end is noticed. */
+  /**
+   * Counts the time limit in parts, of which a stalled process misses only one: a single timer would fire before the
+   * process notices that the write has ended.
+   */
   #limit(batch: Batch, parts: number): void {
     batch.settled = this.#clock.after(AUDIT_TIMEOUT_MS / TIMEOUT_PARTS, () => {
       if (parts > 1) this.#limit(batch, parts - 1);
