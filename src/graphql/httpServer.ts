@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import {
   createServer,
-  type IncomingMessage,
+  IncomingMessage,
   type RequestListener,
   type Server,
   type ServerResponse,
 } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { READ_BYTES, type BodyPace } from './bodyPace.ts';
 import { wantsPage } from './explorer.ts';
 import { UNKNOWN_CALLER } from './fairShares.ts';
@@ -58,8 +59,8 @@ const MAX_DROPPING_BYTES = 16 * 1024 * 1024;
 /** A refused request until its body has been dropped: it holds its headers. */
 const REFUSED_BYTES = 24 * 1024;
 
-/** Requests that came before the reply to the one before them: a client that sends more is cut off. */
-const MAX_PIPELINED = 8;
+/** What is dropped of what comes behind a request before its reply: a client that sends more is cut off. */
+const MAX_BEHIND_BYTES = 128 * 1024;
 
 /** The service's HTTP side: /graphql, /livez, /readyz, and a page that names them. */
 export class HttpServer {
@@ -87,9 +88,16 @@ export class HttpServer {
         maxHeaderSize: MAX_HEADERS_BYTES,
         highWaterMark: READ_AHEAD_BYTES,
         connectionsCheckingInterval: 1000,
+        // Node answers requests without it by itself: any number of those that it has read.
+        requireHostHeader: false,
+        IncomingMessage: requestsOf((socket) => this.#underWay.has(socket)),
+        shouldUpgradeCallback: ({ socket }) => this.#underWay.has(socket),
       },
       this.#serve,
     );
+    // The same; none but 100-continue is known, and others may be ignored (RFC 9110 §10.1.1).
+    this.#server.on('checkExpectation', this.#serve);
+    this.#server.on('upgrade', this.#endPipeline);
     this.#server.on('connection', (socket: Socket) => {
       parts.onConnection();
       this.#awaitRequest(socket, this.#new);
@@ -135,6 +143,8 @@ export class HttpServer {
     const limit = setTimeout(() => {
       atLimit = this.#underWay.size;
       this.#server.closeAllConnections();
+      // Node does not count those on which others came behind.
+      for (const socket of this.#underWay.keys()) socket.destroy();
     }, this.#parts.drainLimitMs);
     await new Promise<void>((resolve) => {
       // Not the close of an HTTP server: it destroys connections whose reply is complete and not yet sent.
@@ -169,28 +179,42 @@ export class HttpServer {
 
   readonly #serve: RequestListener = (request, response) => {
     const { socket } = request;
-    const before = this.#underWay.get(socket);
-    if (before !== undefined) {
-      endPipeline(socket, before);
-      return;
-    }
-    const underWay: UnderWay = { response, pipelined: 0 };
+    const underWay: UnderWay = { response, isLast: false };
     this.#underWay.set(socket, underWay);
     this.#new.delete(socket);
     this.#idle.delete(socket);
     response.once('close', () => {
       underWay.response = undefined;
       this.#underWay.delete(socket);
-      if (underWay.pipelined > 0) socket.destroySoon();
+      if (underWay.isLast) socket.destroySoon();
       else if (!socket.destroyed) this.#awaitRequest(socket, this.#idle);
       this.#closeIdleConnections();
     });
     if (this.#isDraining) endConnectionAfter(response);
     const headers = { ...SECURITY_HEADERS };
-    if (hasDuplicateHeader(request.rawHeaders)) {
-      this.#send(response, headers, replyOf(DUPLICATE_HEADER, request.headers.accept));
+    const fault = headerFault(request);
+    if (fault !== undefined) {
+      this.#send(response, headers, replyOf(fault, request.headers.accept));
     } else if (isAt('/graphql', request)) void this.#answer(request, response, headers);
     else this.#send(response, headers, this.#replyOutsideGraphql(request));
+  };
+
+  /**
+   * A connection carries one request at a time. It ends with the reply to that one, and what was sent behind it is not
+   * served (RFC 9112 §9.3.2: its client sends it again): waiting replies would hold their requests, of which no limit
+   * counts the bytes.
+   */
+  readonly #endPipeline = ({ socket }: IncomingMessage, behind: Duplex, head: Buffer): void => {
+    const before = this.#underWay.get(socket);
+    if (before === undefined) return void socket.destroy();
+    before.isLast = true;
+    if (before.response !== undefined) endConnectionAfter(before.response);
+    let droppedBytes = head.length;
+    behind.on('error', () => undefined);
+    behind.on('data', ({ length }: Buffer) => {
+      droppedBytes += length;
+      if (droppedBytes > MAX_BEHIND_BYTES) socket.destroy();
+    });
   };
 
   #replyOutsideGraphql(request: IncomingMessage): Reply {
@@ -269,17 +293,6 @@ export class HttpServer {
   }
 }
 
-/**
- * A connection carries one request at a time. It ends with the reply to that one, and what was sent behind it is not served
- * (RFC 9112 §9.3.2: its client sends it again): waiting replies would hold their requests, of which no limit counts the bytes.
- */
-function endPipeline(socket: Socket, before: UnderWay): void {
-  before.pipelined += 1;
-  socket.pause();
-  if (before.pipelined > MAX_PIPELINED) socket.destroy();
-  else if (before.response !== undefined) endConnectionAfter(before.response);
-}
-
 /** Bodies that are refused before they have come: thousands may be in one turn of the event loop. */
 const REFUSED = ' refused';
 
@@ -291,11 +304,36 @@ function holdNothingOf(request: IncomingMessage): void {
   process.nextTick(() => request.socket.pause());
 }
 
+/**
+ * Requests, of which one that comes before the reply to the one before it reads as an upgrade of its connection: Node's
+ * parser stops there. It would go through all that it has read, thousands in one turn of the event loop.
+ */
+function requestsOf(isUnderWay: (socket: Socket) => boolean): typeof IncomingMessage {
+  return class extends IncomingMessage {
+    declare isUpgrade: boolean;
+
+    get upgrade(): boolean {
+      return this.isUpgrade;
+    }
+
+    set upgrade(isUpgrade: boolean | null) {
+      this.isUpgrade = isUpgrade === true || isUnderWay(this.socket);
+    }
+  };
+}
+
 function isAt(path: string, { url = '/' }: IncomingMessage): boolean {
   return url === path || url.startsWith(`${path}?`);
 }
 
 const NOT_FOUND: Refusal = { status: 404, code: 'BAD_REQUEST', message: 'GraphQL is at /graphql.' };
+
+const NO_HOST: Refusal = {
+  status: 400,
+  code: 'BAD_REQUEST',
+  message: 'The header host is missing. Send it.',
+  headers: { connection: 'close' },
+};
 
 const DUPLICATE_HEADER: Refusal = {
   status: 400,
@@ -305,10 +343,10 @@ const DUPLICATE_HEADER: Refusal = {
 };
 
 /**
- * Whether a request names two hosts or two callers. Node reads the first of either, and a proxy before this service
- * may have read the last (RFC 9112 §3.2, RFC 9110 §5.3).
+ * Of a request that names no host, two hosts or two callers. Node reads the first of either, and a proxy before this
+ * service may have read the last (RFC 9112 §3.2, RFC 9110 §5.3).
  */
-function hasDuplicateHeader(rawHeaders: readonly string[]): boolean {
+function headerFault({ rawHeaders, httpVersion }: IncomingMessage): Refusal | undefined {
   // Node's own headersDistinct would be held as long as the request.
   let hosts = 0;
   let authorizations = 0;
@@ -317,7 +355,8 @@ function hasDuplicateHeader(rawHeaders: readonly string[]): boolean {
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
     if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations += 1;
   }
-  return hosts > 1 || authorizations > 1;
+  if (hosts > 1 || authorizations > 1) return DUPLICATE_HEADER;
+  return hosts === 0 && httpVersion === '1.1' ? NO_HOST : undefined;
 }
 
 const INTERNAL_ERROR: Refusal = { status: 500, code: 'INTERNAL_SERVER_ERROR' };
@@ -343,8 +382,8 @@ interface Held {
 }
 
 interface UnderWay extends Held {
-  /** How many requests came behind it. */
-  pipelined: number;
+  /** Whether others came behind it. */
+  isLast: boolean;
 }
 
 interface Unread extends Held {

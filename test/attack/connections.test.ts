@@ -69,6 +69,11 @@ const REFUSED = 9000;
 const PIPELINES = 400;
 const BEHIND = 40;
 
+const TINY = 'GET / HTTP/1.1\r\nhost:a\r\n\r\n';
+const TINIES = [TINY, TINY.replace('host:a\r\n', ''), TINY.replace('host:a', 'host:a\r\nexpect:x')];
+const READ_BYTES = 64 * 1024;
+const MAX_OWN_TURN_MS = 200;
+
 /** Tries to fill the heap with requests that are refused, or wait behind another one, and hold their headers. */
 attack('refused-heads', async (stage) => {
   const { target } = await stage.callers();
@@ -87,12 +92,28 @@ attack('pipelines', async (stage) => {
   operator.script = { lookUp: () => undefined };
   const target = await stage.serve(operator);
   const behind = `${HEAD.replace('POST /graphql', 'GET /livez')}\r\n\r\n`.repeat(BEHIND);
-  const sockets = target.stalled(PIPELINES, () => postOf(within(number(0))) + behind);
-  await Promise.all(
-    sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve))),
-  );
+  const slow = target.stalled(PIPELINES, () => postOf(within(number(0))) + behind);
+  await Promise.all(slow.map(closed));
+  // Node parses at once what it has read of a connection: thousands of requests of a few bytes.
+  for (const isKept of [false, true]) {
+    for (const tiny of TINIES) {
+      const sockets = target.stalled(PIPELINES, () => (isKept ? TINY : ''));
+      const ready = isKept ? 'data' : 'connect';
+      await Promise.all(sockets.map((socket) => once(socket.resume(), ready)));
+      target.resetDelay();
+      for (const socket of sockets) socket.write(tiny.repeat(READ_BYTES / tiny.length));
+      await Promise.all(sockets.map(closed));
+      const { ownTurnMs } = await target.figures();
+      isAtMost(`ms for a turn${isKept ? ', kept' : ''}`, ownTurnMs, MAX_OWN_TURN_MS);
+    }
+  }
   isAtMost('MB at most', (await target.resident()).peakBytes / MEGABYTE, MAX_RESIDENT_MB);
 });
+
+/** A reset closes it too. */
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => void socket.resume().once('close', resolve));
+}
 
 const READERS = 60;
 const NUMBERS = 1000;

@@ -105,33 +105,83 @@ describe('a client that reads nothing', () => {
 });
 
 describe('a connection', () => {
-  it.each([
-    ['carries one request at a time, and ends with its reply where others came behind it', 9, true],
-    ['is cut off where more came', 10, false],
-  ])('%s', async (_what, count, isAnswered) => {
+  const GET = 'GET /graphql HTTP/1.1\r\nhost: a\r\n\r\n';
+  const BEHIND: readonly (readonly [what: string, text: string, isAnswered: boolean])[] = [
+    ['others', GET.repeat(8), true],
+    ['thousands of others', GET.repeat(2000), true],
+    ['others without a host', 'GET / HTTP/1.1\r\n\r\n'.repeat(8), true],
+    ['others with bodies', GET.replace('\r\n\r\n', '\r\ncontent-length: 9\r\n\r\nxxx'), true],
+    [
+      'others with an upgrade',
+      GET.replace('host', 'connection: upgrade\r\nupgrade: h2c\r\nhost'),
+      true,
+    ],
+    ['more than 128 KiB', GET.repeat(4000), false],
+  ];
+  it.each(BEHIND)(
+    'carries one request at a time, and ends with its reply where there came behind it %s',
+    async (_what, behind, isAnswered) => {
+      const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+      const { promise: reply, resolve: answer } = Promise.withResolvers<void>();
+      const seen: (string | undefined)[] = [];
+      const http = serve(async ({ url }) => {
+        seen.push(url);
+        arrive();
+        await reply;
+        return { status: 200, headers: {}, body: Buffer.from('{}') };
+      });
+      const socket = connect(Number(new URL(await http.listen()).port), '127.0.0.1');
+      sockets.push(socket.on('error', () => undefined));
+      let text = '';
+      socket.on('data', (data: Buffer) => (text += data.toString()));
+      const ended = once(socket, 'close');
+      socket.write(GET.replace(' HTTP', '?first HTTP') + behind);
+      await arrived;
+      if (isAnswered) answer();
+      await ended;
+      answer();
+      expect(seen).toEqual(['/graphql?first']);
+      expect(text.match(/^HTTP\/1.1 200 OK/gm) ?? []).toHaveLength(isAnswered ? 1 : 0);
+      expect(/^connection: close/im.test(text)).toBe(isAnswered);
+      expect(await http.close()).toBe(0);
+    },
+  );
+
+  it('on which others came behind is cut off at the drain limit', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-    const { promise: reply, resolve: answer } = Promise.withResolvers<void>();
-    const seen: (string | undefined)[] = [];
-    const http = serve(async ({ url }) => {
-      seen.push(url);
-      arrive();
-      await reply;
-      return { status: 200, headers: {}, body: Buffer.from('{}') };
+    const http = serve(() => (arrive(), Promise.withResolvers<never>().promise), {
+      drainLimitMs: 50,
     });
+    const socket = connect(Number(new URL(await http.listen()).port), '127.0.0.1');
+    sockets.push(socket.on('error', () => undefined));
+    socket.resume().write(GET + GET);
+    await arrived;
+    expect(await http.close()).toBe(1);
+  });
+
+  it.each([
+    ['without a host', 'GET /livez HTTP/1.1\r\n\r\n', 400],
+    ['of HTTP/1.0, without a host', 'GET /livez HTTP/1.0\r\n\r\n', 200],
+    [
+      'that expects what is not known',
+      'GET /livez HTTP/1.1\r\nhost: a\r\nexpect: x\r\nconnection: close\r\n\r\n',
+      200,
+    ],
+    [
+      'that offers an upgrade',
+      'GET /livez HTTP/1.1\r\nhost: a\r\nconnection: upgrade, close\r\nupgrade: h2c\r\n\r\n',
+      200,
+    ],
+  ])('a request %s has its status', async (_what, request, status) => {
+    const http = serve(page);
     const socket = connect(Number(new URL(await http.listen()).port), '127.0.0.1');
     sockets.push(socket.on('error', () => undefined));
     let text = '';
     socket.on('data', (data: Buffer) => (text += data.toString()));
-    for (let n = 0; n < count; n += 1) {
-      socket.write(`GET /graphql?${n} HTTP/1.1\r\nhost: a\r\n\r\n`);
-    }
-    await arrived;
-    answer();
+    socket.write(request);
     await once(socket, 'close');
-    expect(seen).toEqual(['/graphql?0']);
-    expect(text.match(/^HTTP\/1.1 200 OK/gm) ?? []).toHaveLength(isAnswered ? 1 : 0);
-    expect(/^connection: close/im.test(text)).toBe(isAnswered);
-    expect(await http.close()).toBe(0);
+    expect(Number(text.slice(9, 12))).toBe(status);
+    await http.close();
   });
 });
 
