@@ -172,16 +172,21 @@ class ServerNonce {
   /** @param isEnough whether nothing more can be learned by letting one go first */
   #letGo(isEnough: boolean): void {
     this.#isKnown ||= isEnough;
-    for (const [right, letGo] of this.#waiting) {
-      if (!this.#mayEnter(right)) continue;
-      this.#waiting.delete(right);
-      this.#count();
-      letGo();
-    }
+    // First: while any waits, few go at a time.
+    for (const right of this.challenged) this.#letEnter(right);
+    for (const right of this.#waiting.keys()) this.#letEnter(right);
     if (this.#underWay === 0) this.#isKnown = this.#givesNonces === false;
     if (!this.#isKnown && this.#underWay > 0) return;
     this.#patience?.();
     this.#patience = undefined;
+  }
+
+  #letEnter(right: Right): void {
+    const letGo = this.#waiting.get(right);
+    if (letGo === undefined || !this.#mayEnter(right)) return;
+    this.#waiting.delete(right);
+    this.#count();
+    letGo();
   }
 
   challenge(right: Right, nonce: string): void {
