@@ -102,8 +102,8 @@ export class Operator {
       about: number,
       urgency: context,
       isRetry,
-      isTokenUnproven: token.isUnproven,
-      isTokenShared: token.sharedSinceMs !== undefined,
+      isTokenUnproven: token.origin.isUnproven === true,
+      isTokenShared: token.origin.sharedSinceMs !== undefined,
       make: () => this.#make(order, context, profile, path, value),
       judge: (exchange) => this.#judge(exchange, order, profile),
     };
@@ -167,7 +167,7 @@ export class Operator {
     const { reply, sentAtMs, isUnproven = false, challenge } = exchange;
     const { status } = reply;
     // A token of another number is refused with 403 as well.
-    const isRefused = status === 401 || (status === 403 && token.isUnproven);
+    const isRefused = status === 401 || (status === 403 && token.origin.isUnproven === true);
     if (isRefused && !isUnproven && challenge === undefined) token.refused();
     const { flow, errors } = this.#settings;
     const nowMs = this.#clock.nowMs();

@@ -33,7 +33,9 @@ export class TokenMisused extends Error {
 }
 
 export interface TokenOrigin {
+  /** Whether it may have been issued for another number: then the operator refuses it with 401 or 403. */
   readonly isUnproven?: boolean;
+  /** When the reusable token that lent it was issued, on the monotonic clock. */
   readonly sharedSinceMs?: number | undefined;
   readonly onRefused?: () => void;
   readonly onSettled?: ((isRefused: boolean) => void) | undefined;
@@ -45,14 +47,9 @@ export interface TokenOrigin {
  */
 export class AccessToken extends Redacted {
   readonly subject: TokenSubject;
-  /** Whether it may have been issued for another number: then the operator refuses it with 401 or 403. */
-  readonly isUnproven: boolean;
+  readonly origin: TokenOrigin;
   #value: string | undefined;
   readonly #expiresAtMonotonicMs: number | undefined;
-  /** When the reusable token that lent it was issued, on the monotonic clock. */
-  readonly sharedSinceMs: number | undefined;
-  readonly #onRefused: (() => void) | undefined;
-  readonly #onSettled: ((isRefused: boolean) => void) | undefined;
   #isRefused = false;
 
   constructor(
@@ -65,10 +62,7 @@ export class AccessToken extends Redacted {
     this.subject = subject;
     this.#value = value;
     this.#expiresAtMonotonicMs = expiresAtMonotonicMs;
-    this.isUnproven = origin.isUnproven ?? false;
-    this.sharedSinceMs = origin.sharedSinceMs;
-    this.#onRefused = origin.onRefused;
-    this.#onSettled = origin.onSettled;
+    this.origin = origin;
   }
 
   isExpired(monotonicMs: number): boolean {
@@ -94,7 +88,7 @@ export class AccessToken extends Redacted {
   /** The operator has refused it: the reusable token that lent it is dropped. */
   refused(): void {
     this.#isRefused = true;
-    this.#onRefused?.();
+    this.origin.onRefused?.();
   }
 
   get isRefused(): boolean {
@@ -103,7 +97,7 @@ export class AccessToken extends Redacted {
 
   /** Its lookup is over, or was not made. */
   settled(): void {
-    this.#onSettled?.(this.#isRefused);
+    this.origin.onSettled?.(this.#isRefused);
   }
 }
 

@@ -153,7 +153,7 @@ export class TokenManager {
 
   /** The replacement of a shared token that was refused. */
   async #replace(
-    { sharedSinceMs = Infinity }: AccessToken,
+    { origin: { sharedSinceMs = Infinity } }: AccessToken,
     kept: KeptTokens,
     subject: TokenSubject,
     context: ExchangeContext,
