@@ -21,15 +21,6 @@ export class UnexpectedStatus extends Error {
   }
 }
 
-class FlawedJson extends Error {
-  override readonly name: string;
-
-  constructor(flaw: NonNullable<ReturnType<typeof flawIn>>) {
-    super();
-    this.name = flaw;
-  }
-}
-
 /** The connection to an address that is not an operator's. Redirects and proxies of the environment are ignored. */
 export class SingleConnection {
   readonly #pool: Pool;
@@ -101,7 +92,7 @@ export class PublishedJson {
     const text = await body.text();
     const document: unknown = JSON.parse(text);
     const flaw = flawIn(text);
-    if (flaw !== undefined) throw new FlawedJson(flaw);
+    if (flaw !== undefined) throw Object.assign(new Error(), { name: flaw });
     return document;
   }
 
