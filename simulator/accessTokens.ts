@@ -23,11 +23,6 @@ export type Grant<Granted = TokenGrant> =
   | { readonly kind: 'granted'; readonly grant: Granted }
   | { readonly kind: 'refused'; readonly reply: Reply };
 
-/** The outcome of presenting a token. */
-export type Presented =
-  | { readonly kind: 'granted'; readonly grant: TokenGrant }
-  | { readonly kind: 'refused'; readonly reason: 'unknown' | 'used' | 'expired' };
-
 interface IssuedToken {
   readonly grant: TokenGrant;
   readonly expiresAtMs: number;
@@ -71,20 +66,19 @@ export class AccessTokens {
     };
   }
 
-  present(authorization: string | undefined, thumbprint?: string): Presented {
+  /** What the token was issued for; `undefined` where it is unknown, used or expired. */
+  present(authorization: string | undefined, thumbprint?: string): TokenGrant | undefined {
     const [, scheme, value = ''] = /^(Bearer|DPoP) (\S+)$/.exec(authorization ?? '') ?? [];
     const token = this.#issued.get(value);
     const isBound = thumbprint !== undefined;
     const isItsHolder = token?.grant.thumbprint === thumbprint && (scheme === 'DPoP') === isBound;
-    if (token === undefined || !isItsHolder) return { kind: 'refused', reason: 'unknown' };
+    if (token === undefined || !isItsHolder) return undefined;
     if (token.isUsed && this.#rule.use === 'once') {
       this.#counts.reusedTokens += 1;
-      return { kind: 'refused', reason: 'used' };
+      return undefined;
     }
     token.isUsed = true;
-    return token.expiresAtMs > this.#nowMs()
-      ? { kind: 'granted', grant: token.grant }
-      : { kind: 'refused', reason: 'expired' };
+    return token.expiresAtMs > this.#nowMs() ? token.grant : undefined;
   }
 
   /** Invalidates all tokens issued so far. */

@@ -39,19 +39,10 @@ export class Lookups {
 
   /** The number that the token is for; a refusal where it does not allow this lookup. */
   authorize(request: LookupRequest): Grant<NumberGrant> {
-    const presented = this.#tokens.present(request.headers.authorization, request.thumbprint);
-    switch (presented.kind) {
-      case 'refused':
-        return {
-          kind: 'refused',
-          reply: {
-            ...refuse(this.#dialect, 'not authenticated'),
-            headers: { 'www-authenticate': 'Bearer' },
-          },
-        };
-      case 'granted':
-        return this.#permit(presented.grant, request);
-    }
+    const grant = this.#tokens.present(request.headers.authorization, request.thumbprint);
+    if (grant !== undefined) return this.#permit(grant, request);
+    const headers = { 'www-authenticate': 'Bearer' };
+    return refused({ ...refuse(this.#dialect, 'not authenticated'), headers });
   }
 
   /** Whether the token permits this lookup. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -79,35 +80,21 @@ export async function startSimulator(settings: SimulatorSettings): Promise<Simul
   const server = createServer((request, response) => {
     simulated.serve(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(settings.port, settings.host ?? LOOPBACK, () => {
-      resolve();
-    });
-  });
+  await once(server.listen(settings.port, settings.host ?? LOOPBACK), 'listening');
   const url = addressOf(server);
   simulated.url = url;
   return {
     authUrl: url,
     simSwapUrl: url + dialect.paths.simSwap,
     stats: () => ({ ...simulated.counts }),
-    resetStats: () => {
-      Object.assign(simulated.counts, noCounts());
-    },
-    revokeTokens: () => {
-      simulated.tokens.revoke();
-    },
-    rotateNonces: (periods) => {
-      simulated.proofs?.rotate(periods);
-    },
-    async close() {
-      await new Promise<void>((resolve) => {
-        server.close(() => {
-          resolve();
-        });
+    resetStats: () => void Object.assign(simulated.counts, noCounts()),
+    revokeTokens: () => simulated.tokens.revoke(),
+    rotateNonces: (periods) => simulated.proofs?.rotate(periods),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
         server.closeAllConnections();
-      });
-    },
+      }),
   };
 }
 
