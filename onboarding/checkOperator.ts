@@ -1,9 +1,9 @@
 import type { Operation } from '../src/domain/question.ts';
 import type { ConnectionFiles } from '../src/wire/connectionFiles.ts';
-import type { EndpointName } from '../src/wire/wireSettings.ts';
 import type {
   NumberDirectorySettings,
   OperatorSettings,
+  EndpointName,
 } from '../src/operator/operatorSettings.ts';
 import {
   authorizationEndpointsOf,

@@ -6,9 +6,12 @@ import type { Exchange, OutgoingRequest } from '../src/wire/exchange.ts';
 import { createCorrelator } from '../src/system/correlator.ts';
 import type { Bind, DpopExchanges } from '../src/resilience/dpopExchanges.ts';
 import type { GuardedPost, Judged, Outcome } from '../src/resilience/guardedEndpoint.ts';
-import type { EndpointName } from '../src/wire/wireSettings.ts';
 import { createOperatorEndpoint } from '../src/operator/operatorEndpoint.ts';
-import { LOOKUP_ENDPOINTS, type OperatorSettings } from '../src/operator/operatorSettings.ts';
+import {
+  LOOKUP_ENDPOINTS,
+  type EndpointName,
+  type OperatorSettings,
+} from '../src/operator/operatorSettings.ts';
 import type { ExchangeContext } from '../src/tokens/tokenManager.ts';
 
 /** Which correlator a reply had. */

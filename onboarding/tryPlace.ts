@@ -1,7 +1,8 @@
 import type { Clock } from '../src/system/clock.ts';
 import { ConnectionFiles } from '../src/wire/connectionFiles.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
-import type { ConnectionSettings, EndpointName } from '../src/wire/wireSettings.ts';
+import type { ConnectionSettings } from '../src/wire/wireSettings.ts';
+import type { EndpointName } from '../src/operator/operatorSettings.ts';
 import { traceConnection, type Way } from './connection.ts';
 import { placeOf, placeText } from './connectionTrace.ts';
 import { SILENT, type Finding } from './finding.ts';

@@ -8,7 +8,7 @@ import { PROFILES } from '../../profiles/index.ts';
 import { MAX_MAX_AGE_HOURS } from '../domain/question.ts';
 import { OWN_HEADERS } from '../wire/headers.ts';
 import { deepFreeze } from '../judging/profileCall.ts';
-import { ENDPOINT_NAMES } from '../wire/wireSettings.ts';
+import { ENDPOINT_NAMES } from '../operator/operatorSettings.ts';
 import type {
   AssertionProfile,
   Authentication,

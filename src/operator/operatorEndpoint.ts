@@ -1,8 +1,7 @@
 import type { ReplyCheck } from '../wire/echo.ts';
 import { Endpoint, type EndpointSettings, type SharedByEndpoints } from '../wire/endpoint.ts';
 import type { ProfileHeader } from '../domain/profile.ts';
-import type { EndpointName } from '../wire/wireSettings.ts';
-import type { OperatorSettings } from './operatorSettings.ts';
+import type { EndpointName, OperatorSettings } from './operatorSettings.ts';
 import { randomUUID } from 'node:crypto';
 import { derived } from '../system/fromFiles.ts';
 import type { Departure } from '../wire/exchange.ts';

@@ -5,9 +5,10 @@ import type { Price } from '../domain/price.ts';
 import type { Operation } from '../domain/question.ts';
 import type { ErrorMap } from '../judging/errorMap.ts';
 import type { ConnectionSettings, LimitSettings } from '../wire/wireSettings.ts';
-import type {
-  AuthorizationSettings,
-  AuthorizationSource,
+import {
+  AUTHORIZATION_ENDPOINTS,
+  type AuthorizationSettings,
+  type AuthorizationSource,
 } from '../tokens/authorizationSettings.ts';
 import type { OperatorProfile, Options } from '../domain/profile.ts';
 
@@ -15,6 +16,10 @@ import type { OperatorProfile, Options } from '../domain/profile.ts';
 export const LOOKUP_ENDPOINTS = ['retrieveDate', 'check'] as const;
 
 export type LookupEndpointName = (typeof LOOKUP_ENDPOINTS)[number];
+
+export const ENDPOINT_NAMES = [...AUTHORIZATION_ENDPOINTS, ...LOOKUP_ENDPOINTS] as const;
+
+export type EndpointName = (typeof ENDPOINT_NAMES)[number];
 
 /** The profile, with the values of the entry where the contract differs. */
 export interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants' | 'options'> {
@@ -68,11 +73,7 @@ export interface NumberDirectorySettings extends ConnectionSettings {
 
 /** The setting of an entry's member: an entry has the addresses of its authorization server, or `discovery`. Pure. */
 export function settingName(
-  {
-    name,
-    variables,
-    authorization,
-  }: Pick<OperatorSettings, 'name' | 'variables' | 'authorization'>,
+  { name, variables, authorization }: OperatorSettings,
   member: string,
 ): string {
   if (variables !== undefined) return variables[member] ?? member;

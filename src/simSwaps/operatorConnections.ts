@@ -10,13 +10,13 @@ import { DpopExchanges } from '../resilience/dpopExchanges.ts';
 import { GuardedEndpoint } from '../resilience/guardedEndpoint.ts';
 import { RequestRate } from '../resilience/requestRate.ts';
 import { RetryBudget, type ExchangeKind } from '../resilience/retries.ts';
-import type { EndpointName } from '../wire/wireSettings.ts';
 import { Operator } from '../operator/operator.ts';
 import { OperatorClock } from '../operator/operatorClock.ts';
 import { createOperatorEndpoint, ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import {
   LOOKUP_ENDPOINTS,
   settingName,
+  type EndpointName,
   type OperatorSettings,
 } from '../operator/operatorSettings.ts';
 import { SeenTokens } from '../tokens/accessToken.ts';

@@ -2,11 +2,11 @@ import type { SilentReplies } from '../wire/echo.ts';
 import type { SharedByEndpoints } from '../wire/endpoint.ts';
 import { PublishedJson } from '../wire/publishedJson.ts';
 import type { GuardedEndpoint } from '../resilience/guardedEndpoint.ts';
-import type { EndpointName } from '../wire/wireSettings.ts';
 import { ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import {
   LOOKUP_ENDPOINTS,
   sendsPhoneNumber,
+  type EndpointName,
   type OperatorSettings,
 } from '../operator/operatorSettings.ts';
 import {

@@ -1,17 +1,6 @@
 import { isIP } from 'node:net';
 import type { OperatorProfile } from '../domain/profile.ts';
 
-/** docs/operator-api.md, "Endpoints". */
-export const ENDPOINT_NAMES = [
-  'token',
-  'backchannelAuthentication',
-  'cibaToken',
-  'retrieveDate',
-  'check',
-] as const;
-
-export type EndpointName = (typeof ENDPOINT_NAMES)[number];
-
 /** How a profile correlates exchanges; its header is in lower case once the profile is read. */
 export type CorrelatorSettings = OperatorProfile['correlator'];
 

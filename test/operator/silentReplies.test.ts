@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SilentReplies } from '../../src/wire/echo.ts';
-import { ENDPOINT_NAMES } from '../../src/wire/wireSettings.ts';
+import { ENDPOINT_NAMES } from '../../src/operator/operatorSettings.ts';
 import { silentReplies } from '../../src/simSwaps/operatorEndpoints.ts';
 import { operatorNamed, type OperatorChanges } from '../support/severalOperators.ts';
 import { TOKENS, WITHOUT_NUMBER } from './camara.ts';
