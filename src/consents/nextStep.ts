@@ -186,8 +186,7 @@ function recallNeeded(
     }
   });
   if (mayBeKept || lost !== undefined) return 'now';
-  // Another server may have written an end by another clock, and a process that was suspended keeps a fact after its
-  // consent has expired.
+  // An end may be by another server's clock, and a suspended process keeps a fact after its consent has expired.
   return isRecent && ends.every(({ kind }) => kind === 'failed') ? undefined : 'before-prompt';
 }
 

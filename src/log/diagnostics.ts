@@ -2,8 +2,7 @@ import { channel, tracingChannel, type Channel as NodeChannel } from 'node:diagn
 import type { Operation } from '../domain/question.ts';
 import type { LookupFailureCode } from '../domain/errors.ts';
 
-// The channels of docs/diagnostics.md. No message has a phone number, a token, a secret or an answer: subscribers may do
-// anything with it.
+// The channels of docs/diagnostics.md. Subscribers may do anything: no message has a number, token, secret or answer.
 
 /** Of work with a duration; `correlator` is the part that the exchanges of one GraphQL request share. */
 interface Traced<Result extends object> {

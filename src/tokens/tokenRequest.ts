@@ -44,8 +44,7 @@ export function provenRequests(
   clock: Clock,
 ) {
   const { grant, clientAuthentication } = settings;
-  // In CAMARA the assertion of the grant also authenticates the client: a second one would be a second method
-  // (RFC 6749 §2.3).
+  // In CAMARA the grant's assertion authenticates the client: another would be a second method (RFC 6749 §2.3).
   const isProven = grant.type === 'jwt-bearer' && clientAuthentication.method === 'private_key_jwt';
   const proof = isProven ? NO_PROOF : authenticate;
   const write = createRequest(settings, clock);

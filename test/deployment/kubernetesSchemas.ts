@@ -38,9 +38,7 @@ export function problemsOf(manifest: Readonly<Record<string, unknown>>): readonl
   ];
 }
 
-/**
- * What a validator reads. Kubernetes' schemas allow unknown fields, and so misspelt ones: no validator reads those.
- */
+/** What a validator reads. Kubernetes' schemas allow unknown, and so misspelt, fields: no validator reads those. */
 class Reading {
   readonly #read = new Set<string>();
   /** Maps, whose names are free. */

@@ -5,10 +5,7 @@ const HOUR_MS = 3_600_000;
 /** A date in whole hours before now, a boolean, `null` without an error, or the code of the error. */
 export type Told = string | boolean | null;
 
-/**
- * The answers about a number, by alias; fields are such as `lastSimSwap` and
- * `day: simSwappedWithin(maxAgeHours: 24)`.
- */
+/** The answers about a number, by alias; fields such as `lastSimSwap` and `day: simSwappedWithin(maxAgeHours: 24)`. */
 export async function tellAbout(
   service: Service,
   number: string,

@@ -51,9 +51,7 @@ const PLACES: Readonly<Record<string, string>> = {
 /** Variables that the entry points to: the file holds no secret. */
 const SECRETS = ['OPERATOR_CLIENT_SECRET', 'OPERATOR_PROXY_CREDENTIALS'];
 
-/**
- * The settings of a test. Where one of the names is not of the short form, a file of one operator replaces them all.
- */
+/** The settings of a test. If one of the names is not of the short form, a file of one operator replaces them all. */
 export function withEntry(environment: Environment): Record<string, string> {
   const all = Object.entries(environment).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],

@@ -17,10 +17,7 @@ export interface CertificateWish {
   readonly validDays?: readonly [from: number, until: number];
 }
 
-/**
- * Makes a certificate for its name and `127.0.0.1`, with an ECDSA key on P-256 (RFC 5280). Node can read
- * certificates and not make them.
- */
+/** A certificate for its name and `127.0.0.1`, with an ECDSA key on P-256 (RFC 5280), which Node cannot make. */
 export function createCertificate({
   name: subjectName = 'localhost',
   signedBy,

@@ -4,9 +4,7 @@ import { ClosingServer, listen } from '../support/listening.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { answerWithout } from './recordingServer.ts';
 
-/**
- * Takes HTTP/2 where it is offered and lets `misbehave` have the connection; answers over HTTP/1.1.
- */
+/** Takes HTTP/2 where it is offered and lets `misbehave` have the connection; answers over HTTP/1.1. */
 export class RawHttp2Server extends ClosingServer {
   url = '';
   /** The protocol of each connection. */
