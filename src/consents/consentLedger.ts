@@ -327,9 +327,10 @@ export class ConsentLedger {
         if (version === undefined) {
           const found = await store.read(this.#number);
           const current = asOf(found.record, found.nowMs, rules);
-          const next = isClaimOf(current, claim)
-            ? withLearned(current, learned)
-            : overruled(current, learned);
+          // Where the claimed consent is still there, at most the ends of others have changed.
+          const { consent } = current;
+          const isClaimed = consent !== undefined && isDeepStrictEqual(consent, claim.consent);
+          const next = (isClaimed ? withLearned : overruled)(current, learned);
           if (next === undefined) return undefined;
           [version, record, writeId] = [found.version, next, newWriteId()];
         }
@@ -405,9 +406,4 @@ export class ConsentLedger {
     if (consent?.state !== 'pending' || consent.asker !== this.#callerKey) return undefined;
     return consent.livesUntilMs > this.nowMs() ? consent : undefined;
   }
-}
-
-/** Whether the record still has the claimed consent: at most the ends of other consents have changed. */
-function isClaimOf({ consent }: ConsentRecord, claim: ConsentRecord): boolean {
-  return consent !== undefined && isDeepStrictEqual(consent, claim.consent);
 }

@@ -97,7 +97,7 @@ export class RedisConsentStore implements ConsentStore {
     const { bucket } = place;
     const epoch = this.#epochs[bucket] ?? '';
     const known = [epoch, this.#writes[bucket] ?? 0, this.#settings.doubtMs];
-    const values = [...known, version, writeId, sealed, wholeMs(keepMs)];
+    const values = [...known, version, writeId, sealed, Math.max(1, Math.ceil(keepMs))];
     try {
       const reply = texts(await this.#redis.run(WRITE, place.keys, values));
       const [written, nowMs, writes, behind] = reply;
@@ -137,7 +137,9 @@ export class RedisConsentStore implements ConsentStore {
   async #read({ bucket, keys }: Place) {
     const { doubtMs } = this.#settings;
     const known = this.#epochs[bucket] ?? '';
-    const values = [known, this.#writes[bucket] ?? 0, doubtMs, newEpoch()];
+    // Even, so that there is room for one more.
+    const newEpoch = 2 * randomInt(1, 2 ** 46);
+    const values = [known, this.#writes[bucket] ?? 0, doubtMs, newEpoch];
     const reply = texts(await this.#redis.run(READ, keys, values));
     const [now, epoch = '', doubt = '', version = '', sealed = ''] = reply;
     const [writes, behind, removals] = reply.slice(5);
@@ -175,13 +177,4 @@ export class RedisConsentStore implements ConsentStore {
     ]);
     return { bucket, recordOf, keys };
   }
-}
-
-/** Even, so that there is room for one more. */
-function newEpoch(): number {
-  return 2 * randomInt(1, 2 ** 46);
-}
-
-function wholeMs(ms: number): number {
-  return Math.max(1, Math.ceil(ms));
 }

@@ -57,7 +57,8 @@ export class NumbersAtWork {
       this.#atWork >= atWork ||
       this.#held >= held ||
       holding.held >= held / 2 ||
-      (holding.atWork >= atWork / 2 && this.#refusesAnotherThan(caller, nowMs));
+      (holding.atWork >= atWork / 2 &&
+        this.#refused.some((one) => one.caller !== caller && one.untilMs > nowMs));
     if (isFull) {
       const afterMs = Math.max(1000, this.#typical.ms);
       this.#refused = [
@@ -96,10 +97,6 @@ export class NumbersAtWork {
   #count(holding: Holding, change: 1 | -1): void {
     holding.atWork += change;
     this.#atWork += change;
-  }
-
-  #refusesAnotherThan(caller: string, nowMs: number): boolean {
-    return this.#refused.some((one) => one.caller !== caller && one.untilMs > nowMs);
   }
 }
 

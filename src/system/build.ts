@@ -2,13 +2,9 @@ import { readFileSync } from 'node:fs';
 
 /** The version of the package, and the commit of its build or checkout. */
 export const BUILD = {
-  version: versionOf(read('../../package.json') ?? ''),
+  version: /"version": "([^"]+)"/.exec(read('../../package.json') ?? '')?.[1] ?? 'unknown',
   commit: read('../../commit') || checkedOut() || 'unknown',
 } as const;
-
-function versionOf(manifest: string): string {
-  return /"version": "([^"]+)"/.exec(manifest)?.[1] ?? 'unknown';
-}
 
 /** The commit of a checkout, where its branch is not packed. */
 function checkedOut(): string | undefined {

@@ -8,10 +8,12 @@ import type { Clock } from '../system/clock.ts';
 /** @param auditKey hashes callers, as in the audit log; without it they are omitted */
 export function requestLines(log: Log, auditKey: string | undefined) {
   /** An identity lasts as long as the verification of its token is kept. */
-  const callers = new WeakMap<Identity, string | undefined>();
+  const callers = new WeakMap<Identity, string>();
   const nameOf = (caller: Identity | undefined): string | undefined => {
     if (caller?.kind !== 'token') return caller?.kind;
-    if (!callers.has(caller)) callers.set(caller, callerOf(caller, auditKey));
+    const isNew = auditKey !== undefined && !callers.has(caller);
+    // As in the audit log, to find its lines there.
+    if (isNew) callers.set(caller, callerId(auditHash(auditKey, caller.subject)));
     return callers.get(caller);
   };
   return (report: RequestReport): void => {
@@ -28,14 +30,6 @@ export function requestLines(log: Log, auditKey: string | undefined) {
       correlator: correlator.name,
     });
   };
-}
-
-/** The caller's id as in the audit log, to find its lines there. */
-function callerOf(
-  { subject }: Extract<Identity, { kind: 'token' }>,
-  auditKey: string | undefined,
-): string | undefined {
-  return auditKey === undefined ? undefined : callerId(auditHash(auditKey, subject));
 }
 
 export function writeExchangeLines(log: Pick<ProgramLog, 'debug'>, clock: Clock): void {

@@ -210,7 +210,9 @@ export class DiscoveredEndpoint {
       if (mayHaveMoved(exchange)) this.#discovery.suspect();
       return request.judge(exchange);
     };
-    return this.#place(address).post({ ...request, judge });
+    const place = this.#places.get(address) ?? this.#at(address);
+    this.#places.set(address, place);
+    return place.post({ ...request, judge });
   }
 
   /** As {@link GuardedEndpoint.distrust}, for all recent addresses. */
@@ -220,15 +222,6 @@ export class DiscoveredEndpoint {
 
   async close(): Promise<void> {
     await Promise.all(Array.from(this.#places.values(), (place) => place.close()));
-  }
-
-  #place(address: string): GuardedEndpoint {
-    let place = this.#places.get(address);
-    if (place === undefined) {
-      place = this.#at(address);
-      this.#places.set(address, place);
-    }
-    return place;
   }
 }
 

@@ -67,7 +67,10 @@ export class KeptTokens {
   constructor(clock: Clock, marginMs: number, maxSize = MAX_BYTES) {
     this.#clock = clock;
     this.#marginMs = marginMs;
-    this.#kept = new LRUCache({ maxSize, sizeCalculation: bytesOf });
+    this.#kept = new LRUCache({
+      maxSize,
+      sizeCalculation: ({ bytes }, key) => ENTRY_BYTES + 2 * key.length + bytes,
+    });
   }
 
   find(key: string): ReusableToken | undefined {
@@ -96,10 +99,6 @@ export class KeptTokens {
   #isOver({ expiresAtMs }: ReusableToken): boolean {
     return this.#clock.monotonicMs() >= expiresAtMs - this.#marginMs;
   }
-}
-
-function bytesOf({ bytes }: ReusableToken, key: string): number {
-  return ENTRY_BYTES + 2 * key.length + bytes;
 }
 
 /** How long refused tokens are not replaced, once a replacement was refused as well. */

@@ -58,16 +58,13 @@ export function readTraceparent(text: string | undefined, state?: string): Trace
   if (NOTHING.test(traceId) || NOTHING.test(spanId)) return undefined;
   if (MAY_BE_NUMBER.test(traceId) || MAY_BE_NUMBER.test(spanId)) return undefined;
   const parent = { traceId, spanId, isSampled: Number.parseInt(flags, 16) % 2 === 1 };
-  return state === undefined || !mayBeKept(state) ? parent : { ...parent, state };
+  const isShort = state !== undefined && state.length <= MAX_STATE_CHARACTERS;
+  // Members that are not valid are dropped where spans are made.
+  return isShort && maskPhoneNumbers(state) === state ? { ...parent, state } : parent;
 }
 
 /** The length that every implementation passes on (W3C Trace Context §3.3.1.5). */
 const MAX_STATE_CHARACTERS = 512;
-
-/** Members that are not valid are dropped where spans are made. */
-function mayBeKept(tracestate: string): boolean {
-  return tracestate.length <= MAX_STATE_CHARACTERS && maskPhoneNumbers(tracestate) === tracestate;
-}
 
 /** The host of a request, by its header (RFC 9110 §7.2). */
 export interface NamedHost {

@@ -90,7 +90,9 @@ export class Http2Connection {
     this.#session
       .on('connect', () => {
         this.#isConnected = true;
-        this.#session.setTimeout(IDLE_MS, () => this.#idle());
+        this.#session.setTimeout(IDLE_MS, () => {
+          if (this.#streams.size === 0) this.retire();
+        });
         this.events.hasRoom();
       })
       .on('remoteSettings', ({ maxConcurrentStreams = MAX_STREAMS }) => {
@@ -220,10 +222,6 @@ export class Http2Connection {
     if (this.#hasBroken || (!isFinal && (this.#hasReplied || this.#isRetired))) return;
     this.#hasBroken = true;
     this.events.broke(isFinal, detail);
-  }
-
-  #idle(): void {
-    if (this.#streams.size === 0) this.retire();
   }
 }
 
