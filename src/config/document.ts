@@ -84,10 +84,6 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-export function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
 function innermost(root: Node, path: Path): Node {
   for (let length = path.length; length > 0; length -= 1) {
     const node = findNodeAtLocation(root, path.slice(0, length));

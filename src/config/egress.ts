@@ -3,17 +3,10 @@ import type { EnvironmentReader } from './environment.ts';
 import type { NamesOf } from './settings.ts';
 
 /** The way to everything but operators: the issuer's keys, the number directory, discovery documents, the collector. */
-export interface Egress {
-  readonly proxy:
-    { readonly url: string; readonly credentials: TextSource | undefined } | undefined;
-  /** Hosts that are reached without the proxy; with a leading dot, all hosts of a domain. */
-  readonly noProxy: readonly string[];
-  /** The only trusted authorities, instead of Node's. */
-  readonly ca: TextSource | undefined;
-}
+export type Egress = Readonly<ReturnType<typeof readEgress>>;
 
 /** Reads EGRESS_…. The files must exist; their contents are checked where they are used. */
-export function readEgress(read: EnvironmentReader): Egress {
+export function readEgress(read: EnvironmentReader) {
   const url = read.value('EGRESS_PROXY_URL');
   const credentials = fileOf(read, 'EGRESS_PROXY_CREDENTIALS_FILE');
   const ca = fileOf(read, 'EGRESS_CA_FILE');
@@ -25,7 +18,13 @@ export function readEgress(read: EnvironmentReader): Egress {
   const problem = url === undefined ? undefined : proxyProblem(url);
   // Never quoted: it may contain a password.
   if (problem !== undefined) read.problem('EGRESS_PROXY_URL', problem);
-  return { noProxy, proxy: url === undefined ? undefined : { url, credentials }, ca };
+  return {
+    /** Hosts that are reached without the proxy; with a leading dot, all hosts of a domain. */
+    noProxy,
+    proxy: url === undefined ? undefined : { url, credentials },
+    /** The only trusted authorities, instead of Node's. */
+    ca,
+  };
 }
 
 /** The connection to an address: direct without TLS, as such an address is on loopback or a collector nearby. Pure. */

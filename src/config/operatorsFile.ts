@@ -8,7 +8,6 @@ import {
   type SecretEntry,
 } from './definition.ts';
 import {
-  isText,
   listOf,
   parsed,
   readDocument,
@@ -143,7 +142,7 @@ function parse(
   const entries = listOf(memberAt(value, ['operators'])).map((one, index) => {
     const name = memberAt(one, ['name']);
     return {
-      name: isText(name) ? name : `operator ${index}`,
+      name: typeof name === 'string' ? name : `operator ${index}`,
       entry: parsed(operatorEntry, one).data,
       loaded: profiles[index],
     };
