@@ -41,7 +41,7 @@ export class Meter<Label extends string> {
 
   constructor(definition: MetricDefinition<Label>) {
     this.#definition = definition;
-    this.#names = definition.labels ?? [];
+    this.#names = definition.labels;
   }
 
   add(labels: Labels<Label>, by = 1): void {

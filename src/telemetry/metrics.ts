@@ -25,7 +25,12 @@ import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import { BUILD } from '../system/build.ts';
 import { promptsOwner } from '../tokens/authorizationSettings.ts';
 import { Meter } from './meter.ts';
-import { METRICS, SPAN_OUTCOMES, type SpanOutcome } from './metricDefinitions.ts';
+import {
+  METRICS,
+  SPAN_OUTCOMES,
+  type MetricDefinition,
+  type SpanOutcome,
+} from './metricDefinitions.ts';
 import { ProcessUsage } from './processUsage.ts';
 
 const MICROS = 1_000_000;
@@ -281,9 +286,7 @@ export class Metrics {
   }
 }
 
-type LabelOf<Definition> = Definition extends { readonly labels: readonly (infer Label)[] }
-  ? Label & string
-  : never;
+type LabelOf<Definition> = Definition extends MetricDefinition<infer Label> ? Label : never;
 
 type Meters = { readonly [Name in keyof typeof METRICS]: Meter<LabelOf<(typeof METRICS)[Name]>> };
 

@@ -99,7 +99,9 @@ test('from the start each metric is described, those of alerts are 0, and one na
   const text = await metricsOf(service);
   for (const metric of Object.values(METRICS)) {
     const scalar = metric.name.endsWith('_total') ? 'counter' : 'gauge';
-    expect(text).toContain(`# TYPE ${metric.name} ${'buckets' in metric ? 'histogram' : scalar}`);
+    expect(text).toContain(
+      `# TYPE ${metric.name} ${metric.buckets === undefined ? scalar : 'histogram'}`,
+    );
   }
   const series = [...(await scrape(service))];
   // Of the process, by the names that Prometheus' clients give them.
