@@ -2,17 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Reply, ReplyHeaders } from './reply.ts';
 
 /** What pages of other origins may send in addition to what every page may. */
-const ALLOWED_HEADERS = [
-  'authorization',
-  'content-type',
-  'prefer',
-  'x-correlator',
-  'x-purpose',
-  'apollo-require-preflight',
-  'x-apollo-operation-name',
-  'apollographql-client-name',
-  'apollographql-client-version',
-].join(', ');
+const ALLOWED_HEADERS =
+  'authorization, content-type, prefer, x-correlator, x-purpose, apollo-require-preflight, x-apollo-operation-name, apollographql-client-name, apollographql-client-version';
 
 /** What they may read in addition to what every page may. */
 const EXPOSED_HEADERS =
