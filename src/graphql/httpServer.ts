@@ -53,6 +53,8 @@ const READ_AHEAD_BYTES = 16 * 1024;
 /** The most that is dropped of a refused body: its client may read a reply only once it has sent everything. */
 const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
 const DROPPING_MS = 5000;
+/** The same once a server that closes has nothing else to do: its clients have their replies. */
+const LAST_DROPPING_MS = 1000;
 const LITTLE_BYTES = READ_BYTES / 4;
 /** The limit on what is read of all refused bodies; each has at most one read while it waits for the next. */
 const MAX_DROPPING_BYTES = 16 * 1024 * 1024;
@@ -75,6 +77,8 @@ export class HttpServer {
   readonly #dropping: UnreadReplies;
   #isDraining = false;
   #isClosing = false;
+  /** Whether what is dropped last ends soon. */
+  #isEnding = false;
 
   constructor(parts: HttpServerParts) {
     this.#parts = parts;
@@ -141,7 +145,7 @@ export class HttpServer {
     const unreadBefore = this.#unread.cutOff;
     let atLimit = 0;
     const limit = setTimeout(() => {
-      atLimit = this.#underWay.size;
+      for (const { response } of this.#underWay.values()) if (!isSent(response)) atLimit += 1;
       this.#server.closeAllConnections();
       // Node does not count those on which others came behind.
       for (const socket of this.#underWay.keys()) socket.destroy();
@@ -171,7 +175,16 @@ export class HttpServer {
 
   /** Closes idle connections once every reply is sent: those with `connection: close` end with their reply. */
   readonly #closeIdleConnections = (): void => {
-    if (!this.#isClosing || this.#underWay.size > 0) return;
+    if (!this.#isClosing || this.#underWay.size > this.#dropping.size) return;
+    if (this.#underWay.size > 0) {
+      if (this.#isEnding) return;
+      this.#isEnding = true;
+      setTimeout(() => {
+        this.#isEnding = false;
+        this.#dropping.cutSent();
+      }, LAST_DROPPING_MS).unref();
+      return;
+    }
     this.#server.closeIdleConnections();
     // Node does not count those as idle that have sent nothing yet. No further ones will come.
     for (const socket of this.#new) if (socket.bytesRead === 0) socket.destroy();
@@ -264,8 +277,12 @@ export class HttpServer {
       headers['content-length'] = String(Buffer.byteLength(body));
     }
     response.writeHead(status, headers);
-    if (headers['connection'] === 'close') this.#endOnceRead(response, body, refused);
-    else response.end(body);
+    const { readableEnded, destroyed } = response.req;
+    if (headers['connection'] === 'close' && !readableEnded && !destroyed) {
+      this.#endOnceRead(response, body, refused);
+      return;
+    }
+    response.end(body);
     // The system accepts most replies at once.
     if (response.socket?.writableLength !== 0) this.#unread.add(response, body.length);
   }
@@ -278,7 +295,6 @@ export class HttpServer {
     const { req: request } = response;
     response.write(body);
     const end = (): void => void response.end();
-    if (request.readableEnded || request.destroyed) return end();
     const unread = refused ?? this.#dropping.add(response, REFUSED_BYTES);
     let dropped = 0;
     request.on('data', ({ length }: Buffer) => {
@@ -290,6 +306,7 @@ export class HttpServer {
     });
     request.once('end', end).once('close', end).resume();
     request.socket.resume();
+    this.#closeIdleConnections();
   }
 }
 
@@ -361,6 +378,11 @@ function headerFault({ rawHeaders, httpVersion }: IncomingMessage): Refusal | un
 
 const INTERNAL_ERROR: Refusal = { status: 500, code: 'INTERNAL_SERVER_ERROR' };
 
+/** Whether the system has taken all of the reply. */
+function isSent(response: ServerResponse | undefined): boolean {
+  return response?.headersSent === true && response.writableLength === 0;
+}
+
 function endConnectionAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
@@ -418,6 +440,15 @@ class UnreadReplies {
     this.#replies.add(unread);
     this.hold(unread, bytes);
     return unread;
+  }
+
+  get size(): number {
+    return this.#replies.size;
+  }
+
+  /** Cuts off the clients whose replies are complete but for their end. */
+  cutSent(): void {
+    for (const unread of this.#replies) if (isSent(unread.response)) this.#cut(unread);
   }
 
   /** Counts more bytes for a reply, which is the latest from now on; none for one that has ended. */

@@ -325,3 +325,21 @@ it('a request that is never answered holds up close() until the drain limit, and
   await arrived;
   expect(await http.close()).toBe(1);
 });
+
+describe('refused requests whose replies have come, and whose bodies have not', () => {
+  it('are not cut off at the drain limit', async () => {
+    const http = refusing({ drainLimitMs: 50 });
+    const url = await http.listen();
+    for (let body = 0; body < 3; body += 1) await beginBody(url, '{');
+    expect(await http.close()).toBe(0);
+  });
+
+  it('have a second once nothing else is under way, and are not cut off as replies that nobody reads', async () => {
+    const http = refusing({ drainLimitMs: 60_000, replyTimeoutMs: 100 });
+    const url = await http.listen();
+    for (let body = 0; body < 3; body += 1) await beginBody(url, '{');
+    const beganAtMs = performance.now();
+    expect(await http.close()).toBe(0);
+    expect(performance.now() - beganAtMs).toBeLessThan(3000);
+  });
+});
