@@ -61,6 +61,7 @@ export const PARTS: readonly Part[] = [
       ['isLookup ? 401 : 400', '401'],
       ['return this.#underWay === 0 && this.challenged.size === 0;', 'return true;'],
       ['!mayLearnNonce(exchange)', 'true'],
+      ['    for (const right of this.challenged) this.#letEnter(right);\n', ''],
       [": exchange.fault.cause !== 'timeout';", ': true;'],
       ['named ?? accepted', 'accepted ?? named'],
       ["=== 'use_dpop_nonce' ||", "!== '' ||"],
