@@ -92,11 +92,6 @@ export const tokenUse = z.enum(['once', 'per-number', 'any-number']);
 
 export const asNeeded = z.enum(['auto', 'always', 'never']);
 
-/** A program may pass the profile itself. */
-function nameOfProfile(profile: unknown): unknown {
-  return typeof profile === 'function' || Object(profile) === profile ? 'handed in' : profile;
-}
-
 const client = strictObject({
   id: optional(string().min(1)).describe('our client id at the operator'),
   secret: optional(secret).describe('the client secret, or the key of an API'),
@@ -135,7 +130,8 @@ export const operatorEntry = strictObject({
     .default([])
     .describe('its former names: their consents and facts continue, with `REDIS_URL`'),
   profile: z.preprocess(
-    nameOfProfile,
+    // A program may pass the profile itself.
+    (profile) => (Object(profile) === profile ? 'handed in' : profile),
     string()
       .min(1)
       .default('vodafone')

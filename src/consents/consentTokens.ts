@@ -59,14 +59,13 @@ export class ConsentTokens implements LookupTokens {
     const key = this.#key(subject, callerKey);
     const token = this.#kept.find(key);
     if (token === undefined) return { kind: 'failed', failure: CONSENT_EXPIRED };
-    return { kind: 'acquired', token: token.lend(subject, () => this.#drop(key, token)) };
-  }
-
-  /** The owner has consented once: the operator's refusal is no reason to prompt them again at once. */
-  #drop(key: string, token: ReusableToken): void {
-    const { clock, failureMs } = this.#parts;
-    this.#kept.drop(key, token);
-    this.#refused.set(key, clock.monotonicMs() + failureMs);
+    const onRefused = (): void => {
+      const { clock, failureMs } = this.#parts;
+      this.#kept.drop(key, token);
+      // The owner has consented once: the operator's refusal is no reason to prompt them again at once.
+      this.#refused.set(key, clock.monotonicMs() + failureMs);
+    };
+    return { kind: 'acquired', token: token.lend(subject, onRefused) };
   }
 
   refusal(subject: TokenSubject, callerKey: CallerKey): LookupFailure | undefined {

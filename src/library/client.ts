@@ -1,6 +1,6 @@
 // oxlint-disable-next-line import/no-unassigned-import -- before all others
 import '../system/supportedNode.ts';
-import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../domain/identity.ts';
+import { ANONYMOUS_IDENTITY, tokenIdentity } from '../domain/identity.ts';
 import { FIELDS, type QuestionField } from '../domain/fields.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { openEmbedded, termsOf } from './openEmbedded.ts';
@@ -249,13 +249,17 @@ function requestOf(
   options: SimSwapRequestOptions = {},
 ): SimSwapRequest {
   const { purpose, waitMs, timeoutMs } = termsOf(options, config);
+  const { caller } = options;
   const life = new RequestLife(timeoutMs, clock, options.signal);
   const { signal, deadlineMs, cameInAtMs } = life;
   const request: LookupRequest = {
     signal,
     deadlineMs,
     cameInAtMs,
-    caller: identityOf(options.caller),
+    caller:
+      caller === undefined
+        ? ANONYMOUS_IDENTITY
+        : tokenIdentity(caller.issuer, caller.subject, caller.client ?? null),
     purpose,
     correlator: createCorrelator(options.correlator),
     ...(waitMs === undefined ? {} : { waitMs: Math.min(waitMs, life.timeoutMs) }),
@@ -339,9 +343,4 @@ function timesOf({
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs) }),
   };
-}
-
-function identityOf(caller: SimSwapCallerName | undefined): Identity {
-  if (caller === undefined) return ANONYMOUS_IDENTITY;
-  return tokenIdentity(caller.issuer, caller.subject, caller.client ?? null);
 }

@@ -98,7 +98,8 @@ export class RedisFactCache implements FactCache {
     const seals = this.#settings.seals.all;
     const [seal, ...others] = seals;
     const keys = this.#keys(seals, callerKey, number);
-    const identity = identityOf(fact);
+    // By which `isSameFact` compares.
+    const identity = `${lookupKey(fact)} ${fact.replyId}`;
     const name = seal.name(identity);
     // Facts for which there is no room are looked up again.
     await this.#redis
@@ -120,7 +121,9 @@ export class RedisFactCache implements FactCache {
           ...others.map((other) => other.name(identity)),
         ];
       })
-      .catch(unlessOutOfMemory);
+      .catch((error: unknown) => {
+        if (!(error instanceof OutOfMemory)) throw error;
+      });
   }
 
   async recall(
@@ -165,13 +168,4 @@ export class RedisFactCache implements FactCache {
     const name = seal.name('facts', number, caller.key, purpose.key);
     return keyIn(bucketOfNumber(number), 'facts-2', name);
   }
-}
-
-/** The identity by which `isSameFact` compares. */
-function identityOf(fact: SealedFact['fact']): string {
-  return `${lookupKey(fact)} ${fact.replyId}`;
-}
-
-function unlessOutOfMemory(error: unknown): void {
-  if (!(error instanceof OutOfMemory)) throw error;
 }

@@ -245,7 +245,9 @@ export class IdleDetector {
 
   touch(): void {
     if (this.#timer === undefined) {
-      this.#timer = setTimeout(() => this.#reportIdle(), this.#quietMs).unref();
+      this.#timer = setTimeout(() => {
+        for (const listener of this.#listeners) listener();
+      }, this.#quietMs).unref();
     } else {
       this.#timer.refresh();
     }
@@ -254,9 +256,5 @@ export class IdleDetector {
   onIdle(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  #reportIdle(): void {
-    for (const listener of this.#listeners) listener();
   }
 }
