@@ -34,8 +34,7 @@ function settingBy<Value, const K extends Kind = 'value'>(
   kind?: K,
 ) {
   return <const More extends Given>(more?: More) => ({
-    /** @param text its first sentence is the description, and the rest the detail */
-    sets: (text: string) => ({
+    sets: (description: string, detail = '') => ({
       // oxlint-disable typescript/no-unsafe-type-assertion -- where nothing is given, the types say the same
       schema: schema.optional().transform((value) => value ?? more?.default) as z.ZodType<
         Yields<Value, More>
@@ -44,8 +43,8 @@ function settingBy<Value, const K extends Kind = 'value'>(
       ...(more as More),
       // oxlint-enable typescript/no-unsafe-type-assertion
       takes,
-      description: text.replace(/(?<=\.) .*/s, ''),
-      detail: text.replace(/^.*?\.(?: |$)/s, ''),
+      description,
+      detail,
     }),
   });
 }
@@ -122,7 +121,8 @@ function isOrigin(given: string): boolean {
 export const SECTIONS = {
   try: {
     HOST: text({ default: '127.0.0.1' }).sets(
-      'The address to listen at. Beyond loopback `JWT_JWKS_URL`, `JWT_ISSUER`, `JWT_AUDIENCE`, `AUDIT_KEY` and, for a subgraph, `ROUTER_SECRET` are required.',
+      'The address to listen at.',
+      'Beyond loopback `JWT_JWKS_URL`, `JWT_ISSUER`, `JWT_AUDIENCE`, `AUDIT_KEY` and, for a subgraph, `ROUTER_SECRET` are required.',
     ),
     PORT: integer(0, 65_535, { default: 4000 }).sets(
       'The port to listen at; 0 is any port that is free.',
@@ -131,21 +131,26 @@ export const SECTIONS = {
       'The root fields phoneNumber and phoneNumbers, or the entity for a router.',
     ),
     NODE_ENV: oneOf(['development', 'test', 'production'], { isLeftEmpty: true }).sets(
-      '`production`: no built-in simulator and no introspection. `production` requires them on loopback as well.',
+      '`production`: no built-in simulator and no introspection.',
+      '`production` requires them on loopback as well.',
     ),
     SIMULATOR: text({ default: 'auto' }).sets(
-      '`auto`, `built-in`, or the address of a simulator that replaces an operator. `auto` uses the built-in simulator where no operator is set, unless `NODE_ENV=production`; `built-in` uses it there as well. Several replicas need the address of one that runs by itself (`npm run simulator -- --host 0.0.0.0`), such as `http://simulator:4010`. Every answer is invented then, and the log says so.',
+      '`auto`, `built-in`, or the address of a simulator that replaces an operator.',
+      '`auto` uses the built-in simulator where no operator is set, unless `NODE_ENV=production`; `built-in` uses it there as well. Several replicas need the address of one that runs by itself (`npm run simulator -- --host 0.0.0.0`), such as `http://simulator:4010`. Every answer is invented then, and the log says so.',
     ),
     DEV_TOKENS: boolean().sets(
-      'Accepts the tokens of `npm run dev-token`, while every operator is the simulator. Instead of `JWT_…`: a rehearsal needs no identity provider. Anyone can sign such a token, so with an operator the service does not start.',
+      'Accepts the tokens of `npm run dev-token`, while every operator is the simulator.',
+      'Instead of `JWT_…`: a rehearsal needs no identity provider. Anyone can sign such a token, so with an operator the service does not start.',
     ),
   },
   operator: {
     OPERATORS_FILE: file().sets(
-      'A file of operators, each with all of its contract. Its members are in [operators.md](operators.md). All of `OPERATOR_…` must be empty then.',
+      'A file of operators, each with all of its contract.',
+      'Its members are in [operators.md](operators.md). All of `OPERATOR_…` must be empty then.',
     ),
     OPERATOR_PROFILE: text({ default: 'vodafone' }).sets(
-      'How the operator is called: a profile of [operators.md](operators.md), or the path of your own. One operator takes these eight names. Everything else, and several operators, are in `OPERATORS_FILE`.',
+      'How the operator is called: a profile of [operators.md](operators.md), or the path of your own.',
+      'One operator takes these eight names. Everything else, and several operators, are in `OPERATORS_FILE`.',
     ),
     OPERATOR_AUTH_URL: url({ whenUnset: 'the built-in simulator' }).sets(
       "The root of the operator's authorization server; none where there is no token step.",
@@ -167,7 +172,8 @@ export const SECTIONS = {
   },
   callers: {
     JWT_JWKS_URL: url({ whenUnset: 'callers are anonymous' }).sets(
-      'Where the issuer of access tokens publishes its keys. What a token may query: [security.md](security.md).',
+      'Where the issuer of access tokens publishes its keys.',
+      'What a token may query: [security.md](security.md).',
     ),
     JWT_ISSUER: text().sets('The issuer whose access tokens are accepted.'),
     JWT_AUDIENCE: text().sets('The audience of access tokens for this service.'),
@@ -179,22 +185,26 @@ export const SECTIONS = {
       'The scope that an operation about several numbers requires: `sim-swap:batch`.',
     ),
     ROUTER_SECRET: secret({ whenUnset: 'no proof is required' }).sets(
-      'What the router sends in `x-router-secret`; for `ROLE=subgraph`. It has 32 characters at least. While one replaces another, both are set, with a comma between.',
+      'What the router sends in `x-router-secret`; for `ROLE=subgraph`.',
+      'It has 32 characters at least. While one replaces another, both are set, with a comma between.',
     ),
     PURPOSES: list(
       ['fraud-prevention=dpv:FraudPreventionAndDetection'],
       (one) => /^[A-Za-z][A-Za-z0-9:_-]{0,63}(?:=dpv:[A-Za-z][A-Za-z0-9]{0,63})?$/.test(one),
       'must be names of letters, digits, colons and hyphens, each by itself or with `=dpv:` and a purpose of the Data Privacy Vocabulary, with commas between',
     ).sets(
-      'The purposes that a caller may give, in the claim `purpose` or the header `x-purpose`. The first is the default. `NAME=dpv:PURPOSE` maps a name to what operators get whose scopes name a purpose ([operators.md](operators.md#purposes)): owners consent to that. Names that are mapped to one purpose share consents and answers.',
+      'The purposes that a caller may give, in the claim `purpose` or the header `x-purpose`.',
+      'The first is the default. `NAME=dpv:PURPOSE` maps a name to what operators get whose scopes name a purpose ([operators.md](operators.md#purposes)): owners consent to that. Names that are mapped to one purpose share consents and answers.',
     ),
     TRUSTED_DOCUMENTS: file({ whenUnset: 'any document is served' }).sets(
-      "A manifest of the documents that are served, by id, and no others; for `ROLE=bff`. A manifest of Apollo's, or of GraphQL Codegen's client preset.",
+      'A manifest of the documents that are served, by id, and no others; for `ROLE=bff`.',
+      "A manifest of Apollo's, or of GraphQL Codegen's client preset.",
     ),
   },
   consent: {
     CONSENT_WAIT_MS: milliseconds(0, 300_000, { default: 3000 }).sets(
-      "How long a request waits for the owner's consent. A request may set another time with `Prefer: wait=25`, up to `REQUEST_TIMEOUT_MS`.",
+      "How long a request waits for the owner's consent.",
+      'A request may set another time with `Prefer: wait=25`, up to `REQUEST_TIMEOUT_MS`.',
     ),
     CONSENT_DOUBT_SECONDS: seconds(1, 86_400, { default: 300 }).sets(
       'How long the owner is not prompted again after a prompt whose outcome is unknown.',
@@ -203,13 +213,15 @@ export const SECTIONS = {
       'How long a denial is remembered.',
     ),
     CONSENT_FAILURE_SECONDS: seconds(1, 3600, { default: 60 }).sets(
-      "How long the failure of a lookup after consent is returned, without a prompt. A longer `Retry-After` of the operator's takes precedence. It doubles with each prompt in a row without an answer.",
+      'How long the failure of a lookup after consent is returned, without a prompt.',
+      "A longer `Retry-After` of the operator's takes precedence. It doubles with each prompt in a row without an answer.",
     ),
     CONSENT_RESULT_SECONDS: seconds(10, 3600, { default: 60 }).sets(
       'How long an answer that no request has received is kept for its caller.',
     ),
     KEEP_FACTS_SECONDS: seconds(0, 300, { whenUnset: '60 in the 3-legged flow, else 0' }).sets(
-      'How long the same caller and purpose get an answer again, without a lookup. No `false` is older than that.',
+      'How long the same caller and purpose get an answer again, without a lookup.',
+      'No `false` is older than that.',
     ),
     QUOTA_PROMPTS_PER_HOUR: perHour(10).sets(
       'How often the owner of one number may be prompted in an hour, by one caller.',
@@ -224,10 +236,12 @@ export const SECTIONS = {
       'How long to go on serving after SIGTERM, while `/readyz` answers 503.',
     ),
     MAX_NUMBERS_PER_OPERATION: integer(1, 10_000, { default: 100 }).sets(
-      'How many numbers one operation may query; more is LOOKUP_LIMIT_EXCEEDED. So is an operation whose reply could be longer than 2 MB, or than 20 KB for each of that many numbers.',
+      'How many numbers one operation may query; more is LOOKUP_LIMIT_EXCEEDED.',
+      'So is an operation whose reply could be longer than 2 MB, or than 20 KB for each of that many numbers.',
     ),
     MAX_NUMBERS_AT_WORK: integer(100, 1_000_000).sets(
-      'How many numbers the process looks up at the same time, for all requests; beyond that a number is UNAVAILABLE. The default is the heap less 48 MiB, divided by 64 KiB, 5,000 at most; the heap is `--max-old-space-size`, or what the container leaves. While others are refused, one caller gets at most half. A number that waits for its owner does not count.',
+      'How many numbers the process looks up at the same time, for all requests; beyond that a number is UNAVAILABLE.',
+      'The default is the heap less 48 MiB, divided by 64 KiB, 5,000 at most; the heap is `--max-old-space-size`, or what the container leaves. While others are refused, one caller gets at most half. A number that waits for its owner does not count.',
     ),
     MAX_QUESTIONS_PER_NUMBER: integer(1, 1000, { default: 10 }).sets(
       'How many questions about one number an operation may have.',
@@ -239,12 +253,14 @@ export const SECTIONS = {
       'How many lookups one caller may cause in an hour, at each operator.',
     ),
     QUOTA_CLIENTS: json({ default: '{}' }).sets(
-      'Quotas of clients by their ids, as a JSON object. Such as `{"risk-desk":{"numbersPerHour":20000,"lookupsPerHour":100000}}`; `promptsPerHour` too.',
+      'Quotas of clients by their ids, as a JSON object.',
+      'Such as `{"risk-desk":{"numbersPerHour":20000,"lookupsPerHour":100000}}`; `promptsPerHour` too.',
     ),
   },
   observe: {
     LOG_LEVEL: oneOf(['info', 'debug', 'warn', 'error']).sets(
-      'The lowest level that is logged; the audit log is always written. With `info` each request has a line: its trusted document, codes, lookups and milliseconds, and its caller by a hash; with `debug` so has each exchange with an operator.',
+      'The lowest level that is logged; the audit log is always written.',
+      'With `info` each request has a line: its trusted document, codes, lookups and milliseconds, and its caller by a hash; with `debug` so has each exchange with an operator.',
     ),
     METRICS_PORT: integer(0, 65_535, { whenUnset: 'nothing is counted' }).sets(
       'The port of `/metrics` for Prometheus, other than `PORT`.',
@@ -259,13 +275,16 @@ export const SECTIONS = {
           `must have ${MAX_DOCS_URL_CHARACTERS} characters at most`,
         ),
     )({ whenUnset: 'errors and alerts have no link' }).sets(
-      'Where your people read this folder: each error links to its code, each alert to what to do. Such as `https://git.example/sim-swap/blob/main/docs`; 100 characters at most. Errors have it as `extensions.docs`, and rules and dashboard find it in `sim_swap_build_info`.',
+      'Where your people read this folder: each error links to its code, each alert to what to do.',
+      'Such as `https://git.example/sim-swap/blob/main/docs`; 100 characters at most. Errors have it as `extensions.docs`, and rules and dashboard find it in `sim_swap_build_info`.',
     ),
     TRACE_OPERATORS: boolean().sets(
-      'Whether operators get the header `traceparent`. Operators always get our correlator.',
+      'Whether operators get the header `traceparent`.',
+      'Operators always get our correlator.',
     ),
     AUDIT_KEY: secret({ whenUnset: 'nothing is audited' }).sets(
-      'The key under which the audit log hashes numbers. At least 32 characters; earlier keys follow, separated by commas.',
+      'The key under which the audit log hashes numbers.',
+      'At least 32 characters; earlier keys follow, separated by commas.',
     ),
     AUDIT_LOG: file({ whenUnset: 'standard output' }).sets(
       'The file that the audit log is appended to.',
@@ -273,7 +292,8 @@ export const SECTIONS = {
   },
   share: {
     REDIS_URL: secret({ whenUnset: 'each process has its own consents' }).sets(
-      'A Redis that all replicas share: `redis://user:password@host:6379/0`. Consents outlive a restart there, and every replica sees them. TLS, a cluster and sentinels: [reliability.md](reliability.md#redis).',
+      'A Redis that all replicas share: `redis://user:password@host:6379/0`.',
+      'Consents outlive a restart there, and every replica sees them. TLS, a cluster and sentinels: [reliability.md](reliability.md#redis).',
     ),
     REDIS_TLS_CA_FILE: file({ whenUnset: 'the well-known authorities' }).sets(
       'The certificates, in PEM, of the authorities of `rediss://` servers.',
@@ -283,12 +303,14 @@ export const SECTIONS = {
     ),
     REDIS_TLS_KEY_FILE: file().sets('The private key of that certificate, in PEM.'),
     STATE_KEY: secret().sets(
-      'The key that encrypts what is in Redis: 32 bytes, in base64 or hex. It is the same for all replicas; `openssl rand -base64 32` makes one. While one replaces another, both are set, with a comma between: the first seals, both open.',
+      'The key that encrypts what is in Redis: 32 bytes, in base64 or hex.',
+      'It is the same for all replicas; `openssl rand -base64 32` makes one. While one replaces another, both are set, with a comma between: the first seals, both open.',
     ),
   },
   egress: {
     EGRESS_PROXY_URL: text({ whenUnset: 'no proxy' }).sets(
-      'The egress proxy (HTTP CONNECT): `http://` or `https://`, host and port. Operators have their own ([operators.md](operators.md#client-certificates-authorities-and-proxies)). No proxy of the environment (`HTTPS_PROXY`) is used, and none for an address with `http://`.',
+      'The egress proxy (HTTP CONNECT): `http://` or `https://`, host and port.',
+      'Operators have their own ([operators.md](operators.md#client-certificates-authorities-and-proxies)). No proxy of the environment (`HTTPS_PROXY`) is used, and none for an address with `http://`.',
     ),
     EGRESS_PROXY_CREDENTIALS_FILE: file().sets(
       'A file with `user:password`, sent to that proxy only.',
@@ -299,7 +321,8 @@ export const SECTIONS = {
       'must be hosts, or domains with a dot before them, with commas between and without ports',
     ).sets('Hosts that are called without it; `.internal` is all hosts of that domain.'),
     EGRESS_CA_FILE: file({ whenUnset: 'those that Node trusts' }).sets(
-      'The authorities that may sign these certificates, in PEM, and no others. They apply to all four, and to a proxy with `https://`: an authority for the number directory can also sign for the issuer.',
+      'The authorities that may sign these certificates, in PEM, and no others.',
+      'They apply to all four, and to a proxy with `https://`: an authority for the number directory can also sign for the issuer.',
     ),
   },
   web: {
