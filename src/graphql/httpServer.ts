@@ -50,6 +50,11 @@ const BACKLOG = 4096;
  */
 const READ_AHEAD_BYTES = 16 * 1024;
 
+/** Pieces of a body that are smaller are put together. */
+const PIECE_BYTES = 1024;
+/** In one turn of the event loop: a read of bytes that are chunks by themselves takes some 20. */
+const MAX_PIECES_MS = 25;
+
 /** The most that is dropped of a refused body: its client may read a reply only once it has sent everything. */
 const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
 const DROPPING_MS = 5000;
@@ -75,6 +80,8 @@ export class HttpServer {
   readonly #idle = new Set<Socket>();
   readonly #unread: UnreadReplies;
   readonly #dropping: UnreadReplies;
+  /** When this turn of the event loop began to parse small pieces of bodies. */
+  #piecesSinceMs: number | undefined;
   #isDraining = false;
   #isClosing = false;
   /** Whether what is dropped last ends soon. */
@@ -94,7 +101,7 @@ export class HttpServer {
         connectionsCheckingInterval: 1000,
         // Node answers requests without it by itself: any number of those that it has read.
         requireHostHeader: false,
-        IncomingMessage: requestsOf((socket) => this.#underWay.has(socket)),
+        IncomingMessage: requestsOf((socket) => this.#underWay.has(socket), this.#onPieces),
         shouldUpgradeCallback: ({ socket }) => this.#underWay.has(socket),
       },
       this.#serve,
@@ -230,6 +237,21 @@ export class HttpServer {
     });
   };
 
+  /** What has come of other connections waits for the next turn, once one has parsed small pieces of bodies for a while. */
+  readonly #onPieces = (): void => {
+    const nowMs = performance.now();
+    if (this.#piecesSinceMs === undefined) {
+      this.#piecesSinceMs = nowMs;
+      setImmediate(() => (this.#piecesSinceMs = undefined));
+    }
+    if (nowMs < this.#piecesSinceMs + MAX_PIECES_MS) return;
+    this.#piecesSinceMs = Infinity;
+    const all = [...this.#new, ...this.#idle, ...this.#underWay.keys()];
+    const others = all.filter((socket) => !socket.isPaused());
+    for (const socket of others) socket.pause();
+    setImmediate(() => others.forEach((socket) => socket.resume()));
+  };
+
   #replyOutsideGraphql(request: IncomingMessage): Reply {
     if (isAt('/livez', request)) return json(200, { status: 'alive' });
     if (isAt('/readyz', request)) {
@@ -321,21 +343,50 @@ function holdNothingOf(request: IncomingMessage): void {
   process.nextTick(() => request.socket.pause());
 }
 
-/**
- * Requests, of which one that comes before the reply to the one before it reads as an upgrade of its connection: Node's
- * parser stops there. It would go through all that it has read, thousands in one turn of the event loop.
- */
-function requestsOf(isUnderWay: (socket: Socket) => boolean): typeof IncomingMessage {
+/** Node's parser goes at once through all that it has read of a connection: these requests are what it may find there. */
+function requestsOf(
+  isUnderWay: (socket: Socket) => boolean,
+  onPieces: () => void,
+): typeof IncomingMessage {
   return class extends IncomingMessage {
     declare isUpgrade: boolean;
+    #hasBody = false;
+    #pieces: Buffer[] = [];
+    #piecesBytes = 0;
 
     get upgrade(): boolean {
       return this.isUpgrade;
     }
 
+    /** One that comes before the reply to the one before it reads as an upgrade of its connection, where the parser stops. */
     set upgrade(isUpgrade: boolean | null) {
       this.isUpgrade = isUpgrade === true || isUnderWay(this.socket);
     }
+
+    /** Small pieces of a body become one: each by itself would be held with half a kilobyte, and has several ticks. */
+    override push(piece: Buffer | null): boolean {
+      if (piece === null || piece.length >= PIECE_BYTES || !this.#hasBody) {
+        this.#hasBody = true;
+        this.#pushPieces();
+        return super.push(piece);
+      }
+      if (this.#pieces.length === 0) setImmediate(this.#pushPieces);
+      this.#pieces.push(piece);
+      this.#piecesBytes += piece.length;
+      if (this.#piecesBytes >= PIECE_BYTES) {
+        this.#pushPieces();
+        onPieces();
+      }
+      return true;
+    }
+
+    readonly #pushPieces = (): void => {
+      if (this.#pieces.length === 0) return;
+      const piece = Buffer.concat(this.#pieces);
+      this.#pieces = [];
+      this.#piecesBytes = 0;
+      if (!super.push(piece)) this.socket.pause();
+    };
   };
 }
 

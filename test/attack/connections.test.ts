@@ -71,7 +71,13 @@ const BEHIND = 40;
 
 const TINY = 'GET / HTTP/1.1\r\nhost:a\r\n\r\n';
 const TINIES = [TINY, TINY.replace('host:a\r\n', ''), TINY.replace('host:a', 'host:a\r\nexpect:x')];
+const CHUNKED =
+  'POST /graphql HTTP/1.1\r\nhost:127.0.0.1\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n';
 const READ_BYTES = 64 * 1024;
+const READS = [
+  ...TINIES.map((tiny) => tiny.repeat(READ_BYTES / tiny.length)),
+  CHUNKED + '1\r\nx\r\n'.repeat(READ_BYTES / 6),
+];
 const MAX_OWN_TURN_MS = 200;
 
 /** Tries to fill the heap with requests that are refused, or wait behind another one, and hold their headers. */
@@ -94,14 +100,14 @@ attack('pipelines', async (stage) => {
   const behind = `${HEAD.replace('POST /graphql', 'GET /livez')}\r\n\r\n`.repeat(BEHIND);
   const slow = target.stalled(PIPELINES, () => postOf(within(number(0))) + behind);
   await Promise.all(slow.map(closed));
-  // Node parses at once what it has read of a connection: thousands of requests of a few bytes.
+  // Node parses at once what it has read of a connection: thousands of requests or chunks of a few bytes.
   for (const isKept of [false, true]) {
-    for (const tiny of TINIES) {
+    for (const read of READS) {
       const sockets = target.stalled(PIPELINES, () => (isKept ? TINY : ''));
       const ready = isKept ? 'data' : 'connect';
       await Promise.all(sockets.map((socket) => once(socket.resume(), ready)));
       target.resetDelay();
-      for (const socket of sockets) socket.write(tiny.repeat(READ_BYTES / tiny.length));
+      for (const socket of sockets) socket.write(read);
       await Promise.all(sockets.map(closed));
       const { ownTurnMs } = await target.figures();
       isAtMost(`ms for a turn${isKept ? ', kept' : ''}`, ownTurnMs, MAX_OWN_TURN_MS);

@@ -185,6 +185,23 @@ describe('a connection', () => {
   });
 });
 
+it('a body that comes in chunks of a byte is read whole, and in few pieces', async () => {
+  const text = Array.from({ length: 30_000 }, (_, index) => String(index % 10)).join('');
+  const pieces: Buffer[] = [];
+  const http = serve(async (request) => {
+    for await (const piece of request) pieces.push(piece as Buffer);
+    return { status: 200, headers: { connection: 'close' }, body: Buffer.from('{}') };
+  });
+  const socket = connect(Number(new URL(await http.listen()).port), '127.0.0.1');
+  sockets.push(socket);
+  socket.write('POST /graphql HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n');
+  socket.write(`${text.replaceAll(/./g, '1\r\n$&\r\n')}0\r\n\r\n`);
+  await once(socket.resume(), 'close');
+  expect(Buffer.concat(pieces).toString()).toBe(text);
+  expect(pieces.length).toBeLessThan(200);
+  await http.close();
+});
+
 it('of connections without a request, new ones and others, those that have waited longest are closed', async () => {
   const answers: (() => void)[] = [];
   const http = serve(
