@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import {
   createTraceState,
   ROOT_CONTEXT,
+  SpanKind,
   trace,
   TraceFlags,
   type Context,
@@ -16,6 +17,8 @@ import {
   AlwaysOffSampler,
   AlwaysOnSampler,
   ParentBasedSampler,
+  RandomIdGenerator,
+  SamplingDecision,
   TraceIdRatioBasedSampler,
   TracerProvider,
   type Sampler,
@@ -55,27 +58,46 @@ export interface TracingParts {
   readonly onSpans: (outcome: SpanOutcome, spans: number) => void;
 }
 
-interface Scope {
+interface RecordedScope {
+  readonly isRecorded: true;
   readonly context: Context;
-  /** The innermost recorded span, or the root of a trace that is not recorded. */
+  /** The innermost; it may end before its children. */
   readonly span: Span;
   /** From the monotonic clock to the wall clock, fixed for a trace, so that spans keep their order. */
   readonly toWallMs: number;
-  /** Whether the span was recorded at its start: it may end before its children. */
-  readonly isRecorded: boolean;
 }
 
+/** A trace that is not recorded: it has no span, and an id for one where exchanges name it. */
+class UnrecordedTrace {
+  readonly isRecorded = false;
+  readonly traceId: string;
+  #spanId: string | undefined;
+
+  constructor(traceId: string) {
+    this.traceId = traceId;
+  }
+
+  get spanId(): string {
+    return (this.#spanId ??= RANDOM_IDS.generateSpanId());
+  }
+}
+
+type Scope = RecordedScope | UnrecordedTrace;
+
 /**
- * Makes spans from the messages of the diagnostics channels until it is closed. A trace that is not sampled has only a
- * root: it costs one look into a store for each piece of work.
+ * Makes spans from the messages of the diagnostics channels until it is closed. A trace that is not sampled has only an
+ * id: it costs one look into a store for each piece of work.
  */
 export class Tracing {
   readonly #parts: TracingParts;
   readonly #sender: OtlpSender;
   readonly #queue: SpanQueue;
+  readonly #sampler: Sampler;
   readonly #tracer: Tracer;
+  /** The id of the trace that begins. */
+  #traceId = '';
   readonly #scopes = new AsyncLocalStorage<Scope | undefined>();
-  readonly #recorded = new MessageNotes<Scope>();
+  readonly #recorded = new MessageNotes<RecordedScope>();
   readonly #undo: (() => void)[] = [];
 
   constructor(parts: TracingParts) {
@@ -87,13 +109,19 @@ export class Tracing {
         this.#sender.send(SERIALIZERS[settings.protocol].serializeRequest([...spans]) ?? NO_BYTES),
       report: (...what) => this.#report(...what),
     });
+    this.#sampler = samplerOf(settings.sampler);
     const provider = new TracerProvider({
       resource: resourceOf(settings.resource),
-      sampler: samplerOf(settings.sampler),
+      // Only for traces that are recorded.
+      sampler: new AlwaysOnSampler(),
+      idGenerator: {
+        generateTraceId: () => this.#traceId,
+        generateSpanId: () => RANDOM_IDS.generateSpanId(),
+      },
       spanProcessors: [this.#queue],
     });
     this.#tracer = provider.getTracer('sim-swap-subgraph');
-    this.#listen(requestChannel, REQUEST, ({ parent }) => remoteContext(parent));
+    this.#listen(requestChannel, REQUEST, ({ parent }) => parent);
     this.#listen(planChannel, PLAN);
     this.#listen(consentChannel, CONSENT);
     this.#listen(tokenChannel, TOKEN);
@@ -109,7 +137,8 @@ export class Tracing {
 
   /** The trace of the work under way. */
   get traceId(): string | undefined {
-    return this.#scopes.getStore()?.span.spanContext().traceId;
+    const scope = this.#scopes.getStore();
+    return scope && placeOf(scope).traceId;
   }
 
   /** Sends the waiting spans within the limit, and drops the rest. Never rejects. */
@@ -123,14 +152,17 @@ export class Tracing {
     await sent;
   }
 
-  /** @param rootOf the parent of a message that begins a trace; the surrounding work where absent */
+  /** @param parentOf the caller's span; where absent, the message belongs to the surrounding work */
   #listen<Message extends object>(
     channel: WorkChannel<Message>,
     shape: SpanShape<Message>,
-    rootOf?: (message: Message) => Context,
+    parentOf?: (message: Message) => TraceParent | undefined,
   ): void {
-    const begin = (message: Message) => this.#begin(message, shape, rootOf?.(message));
-    channel.start.bindStore(this.#scopes, begin);
+    channel.start.bindStore(this.#scopes, (message) => {
+      const outer = parentOf === undefined ? this.#scopes.getStore() : undefined;
+      if (outer === undefined) return this.#begin(message, shape, parentOf?.(message));
+      return outer.isRecorded ? this.#record(message, shape, outer.context, outer.toWallMs) : outer;
+    });
     const unlisten = listen(channel.asyncEnd, (message) => {
       const scope = this.#recorded.get(message);
       if (scope === undefined) return;
@@ -146,26 +178,37 @@ export class Tracing {
     });
   }
 
+  /** Whether a trace is recorded is decided at its beginning, before anything else is made for it. */
   #begin<Message extends object>(
     message: Message,
     shape: SpanShape<Message>,
-    root: Context | undefined,
+    parent: TraceParent | undefined,
   ): Scope {
-    const outer = root === undefined ? this.#scopes.getStore() : undefined;
-    if (outer?.isRecorded === false) return outer;
+    const context = remoteContext(parent);
+    const traceId = parent?.traceId ?? RANDOM_IDS.generateTraceId();
+    const { decision } = this.#sampler.shouldSample(context, traceId, '', SpanKind.SERVER, {}, []);
+    if (decision === SamplingDecision.NOT_RECORD) return new UnrecordedTrace(traceId);
+    this.#traceId = traceId;
     const { clock } = this.#parts;
+    return this.#record(message, shape, context, clock.nowMs() - clock.monotonicMs());
+  }
+
+  #record<Message extends object>(
+    message: Message,
+    shape: SpanShape<Message>,
+    parent: Context,
+    toWallMs: number,
+  ): RecordedScope {
     const { name, kind, attributes } = shape.begin(message);
-    const parent = root ?? outer?.context ?? ROOT_CONTEXT;
-    const toWallMs = outer?.toWallMs ?? clock.nowMs() - clock.monotonicMs();
     const startTime = this.#time({ toWallMs });
     const span = this.#tracer.startSpan(name, { kind, attributes, startTime }, parent);
-    const isRecorded = span.isRecording();
-    const scope = { context: trace.setSpan(parent, span), span, toWallMs, isRecorded };
-    if (isRecorded) this.#recorded.set(message, scope);
+    const context = trace.setSpan(parent, span);
+    const scope: RecordedScope = { isRecorded: true, context, span, toWallMs };
+    this.#recorded.set(message, scope);
     return scope;
   }
 
-  #time({ toWallMs }: Pick<Scope, 'toWallMs'>): HrTime {
+  #time({ toWallMs }: Pick<RecordedScope, 'toWallMs'>): HrTime {
     const ms = this.#parts.clock.monotonicMs() + toWallMs;
     const seconds = Math.floor(ms / 1000);
     return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
@@ -191,6 +234,8 @@ export class Tracing {
 }
 
 const NO_BYTES = new Uint8Array();
+
+const RANDOM_IDS = new RandomIdGenerator();
 
 const SERIALIZERS = { 'http/protobuf': ProtobufTraceSerializer, 'http/json': JsonTraceSerializer };
 
@@ -223,9 +268,13 @@ function addTraceparent(
 ): void {
   const scope = scopes.getStore();
   if (scope === undefined) return;
-  const { traceId, spanId, traceFlags } = scope.span.spanContext();
-  const isSampled = (traceFlags & TraceFlags.SAMPLED) !== 0;
+  const { traceId, spanId } = placeOf(scope);
+  const { isRecorded: isSampled } = scope;
   message.addHeader('traceparent', writeTraceparent({ traceId, spanId, isSampled }));
+}
+
+function placeOf(scope: Scope): Pick<TraceParent, 'traceId' | 'spanId'> {
+  return scope.isRecorded ? scope.span.spanContext() : scope;
 }
 
 function samplerOf({ name, ratio }: TracingSettings['sampler']): Sampler {
