@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { maskPhoneNumbers } from '../domain/phoneNumber.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const MAX_CALLERS_PART_CHARACTERS = 24;
-const RANDOM_CHARACTERS = 12;
 /** The rest of a caller's correlator is ignored. */
 const MAX_READ = 256;
 
@@ -53,9 +52,18 @@ function sanitised(text: string): string {
   return text.slice(0, MAX_READ).replaceAll(/[^A-Za-z0-9-]/g, '');
 }
 
-/** Some characters are a little more likely than others, which matters only for secrets. */
+/** Where a UUID has its random bytes, but for the four that are not all random (RFC 9562 §5.4). */
+const RANDOM_BYTES_AT = [0, 2, 4, 6, 9, 11, 24, 26, 28, 30, 32, 34];
+
+/**
+ * Twelve. Some are a little more likely than others, which matters only for secrets. Node makes UUIDs in advance, and
+ * takes six times as long for as many bytes.
+ */
 function randomCharacters(): string {
+  const uuid = randomUUID();
   let characters = '';
-  for (const byte of randomBytes(RANDOM_CHARACTERS)) characters += ALPHABET[byte % ALPHABET.length];
+  for (const at of RANDOM_BYTES_AT) {
+    characters += ALPHABET[Number.parseInt(uuid.slice(at, at + 2), 16) % ALPHABET.length];
+  }
   return characters;
 }
