@@ -11,7 +11,6 @@ import {
 } from 'jose';
 import { errorName } from '../domain/errors.ts';
 import { connectFailureOf } from '../wire/connectFailure.ts';
-import { UnexpectedStatus } from '../wire/publishedJson.ts';
 
 /**
  * The least time between two fetches, and the age up to which a fetched set is fresh: a key that a fresh set lacks is
@@ -169,21 +168,17 @@ export class SigningKeys {
   }
 }
 
-/** No key is left: an accident, since an issuer that withdraws all of its keys can sign nothing. */
-class NoKeys extends Error {
-  override readonly name = 'NoKeys';
-}
-
 /**
  * Leaves out keys that are weak or malformed, which do not invalidate the others (RFC 7517 §5). Pure.
  *
- * @throws {errors.JWKSInvalid} for anything but a key set, and {NoKeys} where none is left
+ * @throws {Error} named by the reason: for anything but a key set, and where no key is left
  */
 function usableKeys(published: unknown): { readonly keys: JWK[]; readonly ignored: number } {
   const { keys: all }: { readonly keys?: unknown } = Object(published);
-  if (!Array.isArray(all)) throw new errors.JWKSInvalid();
+  if (!Array.isArray(all)) throw Object.assign(new Error(), { name: 'not a key set' });
   const keys = all.filter(isUsable);
-  if (keys.length === 0) throw new NoKeys();
+  // An accident, since an issuer that withdraws all of its keys can sign nothing.
+  if (keys.length === 0) throw Object.assign(new Error(), { name: 'no usable keys' });
   return { keys, ignored: all.length - keys.length };
 }
 
@@ -204,13 +199,10 @@ const CODE = /^[A-Z][A-Z0-9_]{2,60}$/;
 /** Why an issuer's keys cannot be fetched, without anything that it sent. Pure. */
 export function keysFailure(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
-  if (error instanceof errors.JWKSInvalid) return 'not a key set';
-  if (error instanceof NoKeys) return 'no usable keys';
   if (error instanceof SyntaxError) return 'not JSON';
   if (error.name === 'TimeoutError') return 'timed out';
   const failure = connectFailureOf(error);
   if (failure !== undefined) return failure.message;
-  if (error instanceof UnexpectedStatus) return `status ${error.statusCode}`;
   // A host with several addresses fails with all of their errors at once.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code = errorName(first);

@@ -27,7 +27,7 @@ export function readTextNow(path: string): string {
       parts.push(part.subarray(0, bytes));
       total += bytes;
     }
-    throw new Unfit('FILE_TOO_LARGE');
+    throw unfit('FILE_TOO_LARGE');
   } finally {
     closeSync(file);
   }
@@ -49,22 +49,16 @@ export async function readText(path: string): Promise<string> {
   const end = MAX_FILE_BYTES + PART_BYTES - 1;
   const stream = file.createReadStream({ end, autoClose: false });
   const bytes = await buffer(stream);
-  if (bytes.length > MAX_FILE_BYTES) throw new Unfit('FILE_TOO_LARGE');
+  if (bytes.length > MAX_FILE_BYTES) throw unfit('FILE_TOO_LARGE');
   return bytes.toString('utf8');
 }
 
 function demandFile(stats: Stats): void {
-  if (!stats.isFile()) throw new Unfit('NO_REGULAR_FILE');
-  if (stats.size > MAX_FILE_BYTES) throw new Unfit('FILE_TOO_LARGE');
+  if (!stats.isFile()) throw unfit('NO_REGULAR_FILE');
+  if (stats.size > MAX_FILE_BYTES) throw unfit('FILE_TOO_LARGE');
 }
 
 /** Named by its code, as system errors are. */
-class Unfit extends Error {
-  override readonly name = 'Unfit';
-  readonly code: string;
-
-  constructor(code: string) {
-    super(code);
-    this.code = code;
-  }
+function unfit(code: string): Error {
+  return Object.assign(new Error(code), { code });
 }

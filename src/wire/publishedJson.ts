@@ -11,16 +11,6 @@ const TIMEOUT_MS = 5000;
 const CONNECT_TIMEOUT_MS = 4000;
 const MAX_BYTES = 256 * 1024;
 
-export class UnexpectedStatus extends Error {
-  override readonly name = 'UnexpectedStatus';
-  readonly statusCode: number;
-
-  constructor(statusCode: number) {
-    super(`The reply has status ${statusCode}.`);
-    this.statusCode = statusCode;
-  }
-}
-
 /** The connection to an address that is not an operator's. Redirects and proxies of the environment are ignored. */
 export class SingleConnection {
   readonly #pool: Pool;
@@ -87,7 +77,7 @@ export class PublishedJson {
     });
     if (statusCode !== 200) {
       await body.dump();
-      throw new UnexpectedStatus(statusCode);
+      throw Object.assign(new Error(), { name: `status ${statusCode}` });
     }
     const text = await body.text();
     const document: unknown = JSON.parse(text);
