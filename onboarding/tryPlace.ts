@@ -17,16 +17,8 @@ export interface PlaceToTry {
   readonly endpoints: readonly { readonly name: EndpointName; readonly url: string }[];
 }
 
-/** How far requests to a place would get. */
-export interface TriedPlace {
-  readonly findings: readonly Finding[];
-  readonly isReached: boolean;
-  /** The endpoints at the place. */
-  readonly endpoints: readonly EndpointName[];
-}
-
 /** Connects, and sends a GET without credentials to each endpoint there. */
-export async function tryPlace(way: Way, { url, endpoints }: PlaceToTry): Promise<TriedPlace> {
+export async function tryPlace(way: Way, { url, endpoints }: PlaceToTry) {
   const { trace, socket } = await traceConnection(way, url);
   socket?.destroy();
   const findings = judgeConnection(trace, way.clock.nowMs());

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
 import { exportJWK, type JWK } from 'jose';
 import { fail, onTermination } from '../src/system/termination.ts';
-import { DIALECT_NAMES, dialectNamed, DIALECTS, type DialectName } from './dialects.ts';
+import { DIALECT_NAMES, dialectNamed, DIALECTS } from './dialects.ts';
 import type { NonceRule } from './proofs.ts';
 import { DEMO_CLIENT, LOOPBACK, startSimulator } from './simulator.ts';
 
@@ -18,15 +18,7 @@ const USAGE = `npm run simulator -- [--port N] [--dialect D] [--client-key FILE]
   MS       how long a nonce is the current one, which counts like the one before; 60000 if left out, once: each counts once
 `;
 
-interface Arguments {
-  readonly port: number;
-  readonly host: string;
-  readonly dialect: DialectName;
-  readonly clientKey: string | undefined;
-  readonly nonces: NonceRule | undefined;
-}
-
-function readArguments(): Arguments {
+function readArguments() {
   try {
     const { values } = parseArgs({
       options: {

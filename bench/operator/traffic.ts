@@ -2,26 +2,12 @@ import type { Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
 /** What reached one of the operator's servers. */
-export interface OperatorCounts {
-  tokens: number;
-  lookups: number;
-  prompts: number;
-  polls: number;
-  /** Connections that were accepted. */
-  connections: number;
-  /** TLS handshakes that were completed, resumed ones among them. */
-  handshakes: number;
-  resumedHandshakes: number;
-  /** On the wire and both ways, TLS included. */
-  bytes: number;
-  /** Connections that carried a request. */
-  usedConnections: number;
-}
+export type OperatorCounts = ReturnType<typeof noCounts>;
 
 /** Counts what reaches one server. */
 export class Traffic {
   readonly #open = new Set<Socket>();
-  #counts: OperatorCounts = noCounts();
+  #counts = noCounts();
   /** By the client's port. */
   readonly #used = new Set<number | undefined>();
   /** Of connections that are closed. */
@@ -77,16 +63,20 @@ function bytesOf({ bytesRead, bytesWritten }: Socket): number {
   return bytesRead + bytesWritten;
 }
 
-function noCounts(): OperatorCounts {
+function noCounts() {
   return {
     tokens: 0,
     lookups: 0,
     prompts: 0,
     polls: 0,
+    /** Connections that were accepted. */
     connections: 0,
+    /** TLS handshakes that were completed, resumed ones among them. */
     handshakes: 0,
     resumedHandshakes: 0,
+    /** On the wire and both ways, TLS included. */
     bytes: 0,
+    /** Connections that carried a request. */
     usedConnections: 0,
   };
 }

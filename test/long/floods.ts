@@ -199,14 +199,6 @@ async function* floodedBy(
   }
 }
 
-interface Noticed {
-  readonly requests: number;
-  readonly refused: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly longest: number;
-}
-
 interface Answered {
   readonly tookMs: number;
   readonly isRefused: boolean;
@@ -240,7 +232,7 @@ class Others {
     }
   }
 
-  async during(over: Promise<unknown>): Promise<Noticed> {
+  async during(over: Promise<unknown>) {
     const progress = { isOver: false };
     void over.then(() => (progress.isOver = true));
     const all: Promise<Answered>[] = [];

@@ -2,19 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { tellAbout, type Told } from '../endToEnd/answers.ts';
 import { check, number, verdicts } from '../onboarding/checked.ts';
 import { OperatorsFile, startServiceOf } from '../support/operatorsFile.ts';
-import type { Service } from '../support/service.ts';
 import { dpopPapers, mtnDate, PLAYED, SECRETS, twilioLookup, vonageInsight } from './papers.ts';
 import { StrictOperator, type Papers, type StrictReply } from './strictOperator.ts';
 
 type PlayedName = keyof typeof PLAYED;
-
-/** A service in front of an operator, by an entry of its profile. */
-interface Asking extends AsyncDisposable {
-  readonly operator: StrictOperator;
-  readonly service: Service;
-  /** The answers about the line with these last digits: its date without windows. */
-  tell(lastDigits: string, ...windows: readonly number[]): Promise<readonly Told[]>;
-}
 
 async function ask(
   profile: PlayedName,
@@ -22,13 +13,14 @@ async function ask(
     papers = PLAYED[profile].papers(),
     whose = 'PLAYED',
   }: { papers?: Papers; whose?: 'PLAYED' | 'STRANGE' } = {},
-): Promise<Asking> {
+) {
   const operator = await StrictOperator.start(papers);
   const service = await startServiceOf([entryOf(profile, operator, whose)], SECRETS);
   return {
     operator,
     service,
-    tell: async (lastDigits, ...windows) => {
+    /** The answers about the line with these last digits: its date without windows. */
+    tell: async (lastDigits: string, ...windows: readonly number[]) => {
       const fields = windows.map((hours) => `h${hours}: simSwappedWithin(maxAgeHours: ${hours})`);
       const all = fields.length === 0 ? ['lastSimSwap'] : fields;
       return Object.values(await tellAbout(service, `+447700900${lastDigits}`, ...all));

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { told, type Told } from '../endToEnd/answers.ts';
+import { told } from '../endToEnd/answers.ts';
 import { startServiceOf } from '../support/operatorsFile.ts';
-import type { Service } from '../support/service.ts';
 import { TemporaryFiles } from '../support/temporary.ts';
 import { readFileSync } from 'node:fs';
 import { camaraPapers, PLAYED, SECRETS, type CamaraRecord } from './papers.ts';
@@ -13,15 +12,7 @@ const PURPOSES =
   'fraud=dpv:FraudPreventionAndDetection,scams=dpv:FraudPreventionAndDetection,id=dpv:IdentityVerification,plain';
 const [NUMBER, OTHER] = ['+447700900004', '+447700900006'] as const;
 
-interface Stated extends AsyncDisposable, CamaraRecord {
-  readonly service: Service;
-  readonly operator: StrictOperator;
-  /** The answer of a window about a number, for a caller with this purpose. */
-  ask(purpose: string, number?: string): Promise<Told | undefined>;
-  audited(): readonly Readonly<Record<string, unknown>>[];
-}
-
-async function start(flow: 'camara' | 'camara, 2-legged', members: object = {}): Promise<Stated> {
+async function start(flow: 'camara' | 'camara, 2-legged', members: object = {}) {
   const record: CamaraRecord = { prompts: [], scopes: [] };
   const operator = await StrictOperator.start(camaraPapers(record));
   const entry = { ...PLAYED[flow].entry(operator.url, 'PLAYED'), ...members };
@@ -36,7 +27,7 @@ async function start(flow: 'camara' | 'camara, 2-legged', members: object = {}):
     ...record,
     service,
     operator,
-    async ask(purpose, number = NUMBER) {
+    async ask(purpose: string, number: string = NUMBER) {
       const query = `{ phoneNumber(e164: "${number}") { simSwappedWithin(maxAgeHours: 24) } }`;
       return Object.values(told(await service.ask(query, {}, { 'x-purpose': purpose })))[0];
     },

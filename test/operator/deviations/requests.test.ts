@@ -11,15 +11,7 @@ import {
 } from './deviatingOperator.ts';
 
 /** What reached the operator for one question of each field. */
-interface Seen {
-  readonly prompt: Received | undefined;
-  readonly token: Received | undefined;
-  readonly date: Received | undefined;
-  readonly check: Received | undefined;
-  readonly all: readonly Received[];
-}
-
-async function seen(deviation: Deviation, flow: Flow = '2-legged'): Promise<Seen> {
+async function seen(deviation: Deviation, flow: Flow = '2-legged') {
   const script = { forgives: ['tokensOnAnotherSubject', 'unexpectedMembers'] } as const;
   await using operator = await DeviatingOperator.start({ flow, deviation, script });
   expect(await operator.ask({ maxAgeHours: 240 })).toBe(false);
