@@ -14,10 +14,6 @@ const MAX_PAUSE_MS = 5000;
 /** A reply has little content. */
 const MAX_REPLY_BYTES = 64 * 1024;
 
-/** The outcome of a batch; the reason is one word without contents. */
-export type Delivery =
-  { readonly kind: 'sent' } | { readonly kind: 'failed'; readonly reason: string };
-
 export interface SenderParts {
   readonly settings: Pick<
     TracingSettings,
@@ -50,8 +46,12 @@ export class OtlpSender {
     };
   }
 
-  /** Sends a batch, with retries where the status allows, within its time limit. Never rejects. */
-  async send(batch: Uint8Array): Promise<Delivery> {
+  /**
+   * Sends a batch, with retries where the status allows, within its time limit. Never rejects.
+   *
+   * @returns why it failed, in one word without contents; `undefined` where it was sent
+   */
+  async send(batch: Uint8Array): Promise<string | undefined> {
     const { settings, clock, random } = this.#parts;
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(settings.timeoutMs)]);
     let reason = 'timeout';
@@ -61,7 +61,7 @@ export class OtlpSender {
           signal.throwIfAborted();
           return errorName(error);
         });
-        if (typeof status === 'number' && status < 300) return { kind: 'sent' };
+        if (typeof status === 'number' && status < 300) return undefined;
         reason = String(status);
         if (typeof status === 'number' && !RETRYABLE.has(status)) break;
         await clock.sleep(pauseMs * (0.8 + 0.4 * random()), signal);
@@ -69,7 +69,7 @@ export class OtlpSender {
     } catch {
       // The time limit, or closing, ended it.
     }
-    return { kind: 'failed', reason };
+    return reason;
   }
 
   close(): Promise<void> {

@@ -1,6 +1,5 @@
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 import { errorName } from '../domain/errors.ts';
-import type { Delivery } from './otlpSender.ts';
 import type { SpanOutcome } from './metricDefinitions.ts';
 
 /** Spans that may wait to be sent: 4 MB at 2 KB each. Further ones are dropped. */
@@ -12,7 +11,8 @@ const BATCH = 512;
 const EVERY_MS = 5000;
 
 export interface SpanTarget {
-  send(spans: readonly ReadableSpan[]): Promise<Delivery>;
+  /** Returns why it failed; `undefined` where it was sent. */
+  send(spans: readonly ReadableSpan[]): Promise<string | undefined>;
   /** Reports the outcome of each span once. */
   report(outcome: SpanOutcome, spans: number, reason?: string): void;
 }
@@ -67,13 +67,9 @@ export class SpanQueue implements SpanProcessor {
     while (this.#waiting.length >= atLeast) {
       const batch = this.#waiting.splice(0, BATCH);
       // A batch whose sending throws or rejects is lost; the next are sent.
-      const sending = async (): Promise<Delivery> => this.#target.send(batch);
-      const delivery = await sending().catch((error: unknown): Delivery => ({
-        kind: 'failed',
-        reason: errorName(error),
-      }));
-      const reason = delivery.kind === 'failed' ? delivery.reason : undefined;
-      this.#target.report(delivery.kind, batch.length, reason);
+      const sending = async () => this.#target.send(batch);
+      const reason = await sending().catch(errorName);
+      this.#target.report(reason === undefined ? 'sent' : 'failed', batch.length, reason);
     }
     this.#sending = undefined;
     if (this.#waiting.length > 0 && !this.#isClosed) this.#flushLater();

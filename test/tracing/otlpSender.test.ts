@@ -33,7 +33,7 @@ it.each([429, 502, 503, 504])('sends again what is answered with %d', async (sta
     else accept(response);
   });
   const sender = senderTo(`${collector.url}/v1/traces`, pauses);
-  expect(await sender.send(BATCH)).toEqual({ kind: 'sent' });
+  expect(await sender.send(BATCH)).toBe(undefined);
   expect(pauses.ms).toEqual([1000, 1500, 2250]);
   await sender.close();
 });
@@ -41,7 +41,7 @@ it.each([429, 502, 503, 504])('sends again what is answered with %d', async (sta
 it.each([301, 400, 401, 404, 500])('drops what is answered with %d', async (status) => {
   await using collector = await Collector.start((response) => response.writeHead(status).end());
   const sender = senderTo(`${collector.url}/v1/traces`, new Pauses());
-  expect(await sender.send(BATCH)).toEqual({ kind: 'failed', reason: String(status) });
+  expect(await sender.send(BATCH)).toBe(String(status));
   expect(collector.received).toHaveLength(1);
   await sender.close();
 });
@@ -49,7 +49,7 @@ it.each([301, 400, 401, 404, 500])('drops what is answered with %d', async (stat
 it('drops a batch at its time limit', async () => {
   await using collector = await Collector.start(() => undefined);
   const sender = senderTo(`${collector.url}/v1/traces`, systemClock, 50);
-  expect(await sender.send(BATCH)).toEqual({ kind: 'failed', reason: 'timeout' });
+  expect(await sender.send(BATCH)).toBe('timeout');
   await sender.close();
 });
 
@@ -63,5 +63,5 @@ it.each<readonly [string, (response: ServerResponse) => void]>([
   const sending = sender.send(BATCH);
   await expect.poll(() => collector.received.length).toBe(1);
   await sender.close();
-  expect(await sending).toMatchObject({ kind: 'failed' });
+  expect(await sending).toEqual(expect.any(String));
 });

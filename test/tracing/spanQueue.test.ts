@@ -1,10 +1,7 @@
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Delivery } from '../../src/telemetry/otlpSender.ts';
 import type { SpanOutcome } from '../../src/telemetry/metricDefinitions.ts';
 import { MAX_WAITING, SpanQueue } from '../../src/telemetry/spanQueue.ts';
-
-const SENT: Delivery = { kind: 'sent' };
 
 function span(): ReadableSpan {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the queue looks into none
@@ -15,9 +12,9 @@ function span(): ReadableSpan {
 class HeldTarget {
   readonly batches: number[] = [];
   readonly counts: Record<SpanOutcome, number> = { sent: 0, failed: 0, dropped: 0 };
-  readonly #held: ((delivery: Delivery) => void)[] = [];
+  readonly #held: ((reason: string | undefined) => void)[] = [];
 
-  send(spans: readonly ReadableSpan[]): Promise<Delivery> {
+  send(spans: readonly ReadableSpan[]): Promise<string | undefined> {
     this.batches.push(spans.length);
     return new Promise((resolve) => this.#held.push(resolve));
   }
@@ -26,8 +23,8 @@ class HeldTarget {
     this.counts[outcome] += spans;
   }
 
-  take(delivery: Delivery = SENT): void {
-    this.#held.shift()?.(delivery);
+  take(reason?: string): void {
+    this.#held.shift()?.(reason);
   }
 }
 
@@ -41,7 +38,7 @@ it('holds a bounded number of spans while a collector takes none', async () => {
 
   const ending = queue.shutdown();
   queue.drop();
-  target.take({ kind: 'failed', reason: 'closed' });
+  target.take('closed');
   await ending;
   expect(target.counts).toEqual({ sent: 0, failed: 512, dropped: 10_000 - 512 });
 });
@@ -90,15 +87,18 @@ it.each([
     },
   ],
   ['rejects', () => Promise.reject(new TypeError('no bytes'))],
-])('continues after a batch at which its target %s', async (_, send: () => Promise<Delivery>) => {
-  const reported: unknown[] = [];
-  const queue = new SpanQueue({ send, report: (...what) => void reported.push(what) });
-  queue.onEnd(span());
-  await queue.forceFlush();
-  queue.onEnd(span());
-  await queue.shutdown();
-  expect(reported).toEqual([
-    ['failed', 1, 'TypeError'],
-    ['failed', 1, 'TypeError'],
-  ]);
-});
+])(
+  'continues after a batch at which its target %s',
+  async (_, send: () => Promise<string | undefined>) => {
+    const reported: unknown[] = [];
+    const queue = new SpanQueue({ send, report: (...what) => void reported.push(what) });
+    queue.onEnd(span());
+    await queue.forceFlush();
+    queue.onEnd(span());
+    await queue.shutdown();
+    expect(reported).toEqual([
+      ['failed', 1, 'TypeError'],
+      ['failed', 1, 'TypeError'],
+    ]);
+  },
+);
