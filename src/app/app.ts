@@ -6,9 +6,9 @@ import type { Log } from '../log/log.ts';
 import { StandardOutput } from '../log/standardOutput.ts';
 import { observedAuthorizers, type AdmissionObserver } from '../lookups/lookupAuthorizer.ts';
 import { permitsPurpose, type OperatorSettings } from '../operator/operatorSettings.ts';
-import { createSimSwaps, type SimSwapParts, type SimSwaps } from '../simSwaps/simSwaps.ts';
+import { createSimSwaps, type SimSwapParts } from '../simSwaps/simSwaps.ts';
 import type { Clock } from '../system/clock.ts';
-import { openStores, type Stores } from './stores.ts';
+import { openStores } from './stores.ts';
 
 export interface AppParts {
   readonly config: Config;
@@ -20,22 +20,13 @@ export interface AppParts {
   readonly acceptance?: SimSwapParts['acceptance'];
 }
 
-/** All that one configuration needs to answer. The service adds an HTTP server; the library has only this. */
-export interface App {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly simSwaps: SimSwaps;
-  readonly quotas: Quotas;
-  /** Absent without a key, which is allowed on loopback only. */
-  readonly auditLog: AuditLog | undefined;
-  readonly redis: Stores['redis'];
-  /** Resolves once all work that must not be cut off has ended. */
-  close(): Promise<void>;
-}
+export type App = Awaited<ReturnType<typeof openApp>>;
 
-/** Reads no environment, handles no signal and starts no process. */
-export async function openApp(parts: AppParts): Promise<App> {
+/**
+ * All that one configuration needs to answer. The service adds an HTTP server; the library has only this. Reads no
+ * environment, handles no signal and starts no process.
+ */
+export async function openApp(parts: AppParts) {
   const { config, operators, clock, log, observer, acceptance } = parts;
   warnOfRefusedPurposes(parts);
   const stores = await openStores({ config, operators, clock, log });
@@ -63,8 +54,10 @@ export async function openApp(parts: AppParts): Promise<App> {
     log,
     simSwaps,
     quotas,
+    /** Absent without a key, which is allowed on loopback only. */
     auditLog,
     redis: stores.redis,
+    /** Resolves once all work that must not be cut off has ended. */
     async close() {
       await simSwaps.close();
       await Promise.all([auditLog?.close(), stores.close()]);

@@ -12,10 +12,7 @@ import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 
 export interface ObservationParts {
-  readonly config: Pick<
-    Config,
-    'metricsPort' | 'docsUrl' | 'tracing' | 'listen' | 'audit' | 'logLevel'
-  >;
+  readonly config: Config;
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
