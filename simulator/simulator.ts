@@ -45,19 +45,7 @@ export interface SimulatorSettings {
 }
 
 /** A simulator that listens. */
-export interface Simulator {
-  /** `{auth_url}`. */
-  readonly authUrl: string;
-  /** `{sim_swap_url}`. */
-  readonly simSwapUrl: string;
-  stats(): Readonly<Counts>;
-  resetStats(): void;
-  /** Invalidates all tokens issued so far. */
-  revokeTokens(): void;
-  /** Begins this many periods of nonces at once. */
-  rotateNonces(periods: number): void;
-  close(): Promise<void>;
-}
+export type Simulator = Awaited<ReturnType<typeof startSimulator>>;
 
 export { DEMO_CLIENT };
 
@@ -68,7 +56,7 @@ const DEFAULT_DIALECT: DialectName = '2.1';
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** Starts an operator to try and test against (docs/design.md, "The simulator"). */
-export async function startSimulator(settings: SimulatorSettings): Promise<Simulator> {
+export async function startSimulator(settings: SimulatorSettings) {
   const dialect: Dialect = {
     ...DIALECTS[settings.dialect ?? DEFAULT_DIALECT],
     ...(settings.clientAuthentication === undefined
@@ -84,14 +72,18 @@ export async function startSimulator(settings: SimulatorSettings): Promise<Simul
   const url = addressOf(server);
   simulated.url = url;
   return {
+    /** `{auth_url}`. */
     authUrl: url,
+    /** `{sim_swap_url}`. */
     simSwapUrl: url + dialect.paths.simSwap,
-    stats: () => ({ ...simulated.counts }),
+    stats: (): Readonly<Counts> => ({ ...simulated.counts }),
     resetStats: () => void Object.assign(simulated.counts, noCounts()),
+    /** Invalidates all tokens issued so far. */
     revokeTokens: () => simulated.tokens.revoke(),
-    rotateNonces: (periods) => simulated.proofs?.rotate(periods),
+    /** Begins this many periods of nonces at once. */
+    rotateNonces: (periods: number) => simulated.proofs?.rotate(periods),
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

@@ -28,16 +28,7 @@ import { createReadiness, type Need } from './readiness.ts';
 import { COMMAND_TIMEOUT_MS } from '../sharedState/redis.ts';
 import { promptsOwner } from '../tokens/authorizationSettings.ts';
 
-export interface RunningServer {
-  /** For example `http://127.0.0.1:4000`. */
-  readonly url: string;
-  /** `true` once every need has worked; `false` when it was stopped before. */
-  readonly ready: Promise<boolean>;
-  /** Becomes unready, serves for the grace, then drains and ends. */
-  stop(): Promise<void>;
-  /** The longest that `stop` takes, unless something hangs. */
-  readonly stopLimitMs: number;
-}
+export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
 export interface ServerParts extends Omit<AppParts, 'observer' | 'acceptance'> {
   /** Gets a line for each request. */
@@ -46,7 +37,7 @@ export interface ServerParts extends Omit<AppParts, 'observer' | 'acceptance'> {
   readonly explorerOpening?: ExplorerOpening;
 }
 
-export async function startServer(parts: ServerParts): Promise<RunningServer> {
+export async function startServer(parts: ServerParts) {
   const { config, clock } = parts;
   const observation = await openObservation(parts);
   const { log, observer } = observation;
@@ -104,9 +95,13 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   observation.watch(app.simSwaps);
   return {
+    /** For example `http://127.0.0.1:4000`. */
     url: await http.listen(),
+    /** `true` once every need has worked; `false` when it was stopped before. */
     ready: readiness.begin(),
+    /** The longest that `stop` takes, unless something hangs. */
     stopLimitMs: stopLimitMs(parts),
+    /** Becomes unready, serves for the grace, then drains and ends. */
     async stop() {
       readiness.stop();
       http.startDraining();
