@@ -115,7 +115,7 @@ export class ConnectionFiles {
 const NOT_USABLE =
   'The TLS or proxy files cannot be used: no connection is made until they are fixed.';
 
-function textsOf({ tls, proxy }: ConnectionSettings, texts: FileTexts): ConnectionTexts {
+function textsOf({ tls, proxy }: ConnectionSettings, texts: FileTexts) {
   // A file that cannot be read counts as empty: its flaw is reported.
   const textOf = (source: TextSource | undefined): string | undefined =>
     source?.kind === 'file' ? (texts.get(source.path) ?? '') : source?.text;
@@ -135,14 +135,7 @@ function daysOf(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 
-export type ConnectionTexts = Readonly<
-  Partial<
-    Record<
-      'certificate' | 'key' | 'passphrase' | 'ca' | 'proxyCredentials' | 'proxyCa',
-      string | undefined
-    >
-  >
->;
+export type ConnectionTexts = Partial<ReturnType<typeof textsOf>>;
 
 export interface ConnectionMaterial {
   readonly tls: SecureContextOptions;
