@@ -55,7 +55,31 @@ async function begunWhileAccepting(connections: number, acceptMs: number, reques
   return { seen, begun: begun.length, tookMs: nowMs() };
 }
 
+function nine(caller: string, tookMs: number): Waiting[] {
+  return Array.from({ length: 9 }, (_, n) => [`${caller}${n}`, tookMs]);
+}
+
 describe('requests begin one a turn', () => {
+  it('and short ones several, for a millisecond', async () => {
+    const { begun, all } = waiting([...nine('a', 0.4), ...nine('b', 0.1)]);
+    await nextTurn();
+    // The first turn was scheduled before they came.
+    expect(begun).toEqual(['a0']);
+    await nextTurn();
+    expect(begun.slice(1)).toEqual(['b0', 'b1', 'b2', 'b3', 'b4', 'a1', 'b5', 'b6']);
+    await nextTurn();
+    expect(begun.slice(9)).toEqual(['b7', 'a2', 'b8', 'a3']);
+    await all;
+  });
+
+  it('and eight at most', async () => {
+    const { begun, all } = waiting([...nine('a', 0.01), ...nine('b', 0.01)]);
+    await nextTurn();
+    await nextTurn();
+    expect(begun).toHaveLength(9);
+    await all;
+  });
+
   it('of the callers that wait one after the other, without those that have ended', async () => {
     const { begun, isFree, all } = waiting([
       ['a1'],

@@ -355,6 +355,8 @@ export const PARTS: readonly Part[] = [
       ['next === undefined || spentMs < next[1].spentMs', 'next === undefined'],
       ['Math.max(queue.spentMs, this.#fairShareMs);\n      this', 'this.#fairShareMs;\n      this'],
       ['this.#fairShareMs += tookMs / (1 + this.#waiting);', ''],
+      ['this.#tookMs < TURN_MS', 'true'],
+      ['Math.min(this.#requests, MAX_A_TURN)', 'this.#requests'],
     ],
   },
   {
