@@ -2,10 +2,11 @@ import type { AuditSettings } from '../caller/audit/auditLog.ts';
 import { createSchema } from '../graphql/schema.ts';
 import type { Role } from '../graphql/typeDefs.ts';
 import {
-  invalidDocuments,
+  judgeDocuments,
   readManifest,
   type TrustedDocuments,
 } from '../graphql/trustedDocuments.ts';
+import type { Steps } from '../system/fromFiles.ts';
 import { fail } from '../system/termination.ts';
 import { readAudit, readPurposes } from './callers.ts';
 import { configOf, type Config } from './configOf.ts';
@@ -30,7 +31,7 @@ export function readOrFail<T>(read: () => T): T {
 
 /** @param operators an object with the members of OPERATORS_FILE, instead of the file */
 export function readConfig(environment: Environment = process.env, operators?: object): Config {
-  return configOf(new EnvironmentReader(environment), operators, readTrustedDocuments);
+  return configOf(new EnvironmentReader(environment), operators, documentsReader());
 }
 
 export function readAuditConfig(environment: Environment = process.env): AuditSettings | undefined {
@@ -59,22 +60,30 @@ function allOf<T>(environment: Environment, make: (read: EnvironmentReader) => T
   return value;
 }
 
-function readTrustedDocuments(read: EnvironmentReader, role: Role): TrustedDocuments | undefined {
-  const name = 'TRUSTED_DOCUMENTS';
-  if (!read.isSet(name)) return undefined;
-  if (role === 'subgraph') {
-    read.problem(name, 'is for ROLE=bff: a router writes documents of its own');
-    return undefined;
-  }
-  const text = read.file(name);
-  if (text === undefined) return undefined;
-  const documents = readManifest(text);
-  if (documents === undefined) {
-    read.problem(name, "names a file that is not a manifest of Apollo's or of GraphQL Codegen's");
-    return undefined;
-  }
-  for (const invalid of invalidDocuments(documents, createSchema(role))) {
-    read.problem(name, `has a document that cannot be served: ${invalid}`);
-  }
-  return documents;
+/** Reads TRUSTED_DOCUMENTS; where they have changed, it judges only those that are new. */
+function documentsReader() {
+  let known: TrustedDocuments = new Map();
+  return function* (read: EnvironmentReader, role: Role): Steps<TrustedDocuments | undefined> {
+    const name = 'TRUSTED_DOCUMENTS';
+    if (!read.isSet(name)) return undefined;
+    if (role === 'subgraph') {
+      read.problem(name, 'is for ROLE=bff: a router writes documents of its own');
+      return undefined;
+    }
+    const text = read.file(name);
+    if (text === undefined) return undefined;
+    const manifest = readManifest(text);
+    if (manifest === undefined) {
+      read.problem(name, "names a file that is not a manifest of Apollo's or of GraphQL Codegen's");
+      return undefined;
+    }
+    yield;
+    const { documents, flaws } = yield* judgeDocuments(manifest, createSchema(role), known);
+    for (const flaw of flaws) {
+      read.problem(name, `has a document that cannot be served: ${flaw}`);
+      yield;
+    }
+    if (flaws.length === 0) known = documents;
+    return documents;
+  };
 }

@@ -1,5 +1,6 @@
 import type { Role } from '../graphql/typeDefs.ts';
 import type { TrustedDocuments } from '../graphql/trustedDocuments.ts';
+import { atOnce, inTurns, type Steps } from '../system/fromFiles.ts';
 import { isLoopback } from '../wire/wireSettings.ts';
 import { readAudit, readCallers, readQuotas } from './callers.ts';
 import { readEgress } from './egress.ts';
@@ -21,7 +22,7 @@ export type Config = Readonly<ReturnType<typeof configOf>>;
 export function configOf(
   read: EnvironmentReader,
   handedIn?: object,
-  readDocuments?: (read: EnvironmentReader, role: Role) => TrustedDocuments | undefined,
+  readDocuments?: (read: EnvironmentReader, role: Role) => Steps<TrustedDocuments | undefined>,
 ) {
   const isEmbedded = readDocuments === undefined;
   if (!isEmbedded && read.namedVariable(CHECKS_CERTIFICATES) === '0') {
@@ -38,7 +39,10 @@ export function configOf(
   if (callers.tokens?.isForDevelopment === true && operators.simulator === undefined) {
     read.problem('DEV_TOKENS', FOR_REHEARSALS);
   }
-  const documents = read.made((reader) => readDocuments?.(reader, role));
+  const documents = read.made(
+    (reader) => readDocuments && atOnce(readDocuments(reader, role)),
+    (reader) => readDocuments && inTurns(readDocuments(reader, role)),
+  );
   const maxNumbersPerOperation = read.value('MAX_NUMBERS_PER_OPERATION');
   const metricsPort = read.value('METRICS_PORT');
   // On the service's port a proxy might expose them to anyone.

@@ -57,8 +57,12 @@ export class EnvironmentReader {
    * A value made from settings, and how to make it again when its files change. The other settings stay as they are.
    *
    * @param make returns `undefined` or reports a problem where the files cannot be used
+   * @param makeAgain the same, where it may take turns of the event loop
    */
-  made<T>(make: (read: EnvironmentReader) => T): {
+  made<T>(
+    make: (read: EnvironmentReader) => T,
+    makeAgain: (read: EnvironmentReader) => T | Promise<T> = make,
+  ): {
     readonly value: T;
     readonly fromFiles: FromFiles<NonNullable<T>> | undefined;
   } {
@@ -67,11 +71,11 @@ export class EnvironmentReader {
     const value = make(this);
     this.#textsOfMade = undefined;
     if (texts.size === 0) return { value, fromFiles: undefined };
-    const read = (now: FileTexts): Reread<NonNullable<T>> => {
+    const read = async (now: FileTexts): Promise<Reread<NonNullable<T>>> => {
       const again = new EnvironmentReader(this.#environment, (path) =>
         (now.has(path) ? now : texts).get(path),
       );
-      const renewed = make(again);
+      const renewed = await makeAgain(again);
       return renewed === undefined || renewed === null || again.#problems.length > 0
         ? { kind: 'flawed', flaw: again.#problems.join(' ') }
         : { kind: 'read', value: renewed };

@@ -35,9 +35,8 @@ import {
   type RequestReport,
 } from './request.ts';
 import { isOwnHost } from '../wire/wireSettings.ts';
-import { derived } from '../system/fromFiles.ts';
 import type { Turns } from './turns.ts';
-import { documentNames, resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
+import { resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
 /** How long an execution may take to answer with what it has at the deadline. */
@@ -80,7 +79,6 @@ export function createEndpoint(
   const deadlines = new PerTurn(DEADLINES_A_TURN);
   const endpoint: Endpoint = {
     ...parts,
-    names: derived(parts.trustedDocuments, (documents = new Map()) => documentNames(documents)),
     bodies: new FairShares(parts.load.bodyBytes),
   };
   return (incoming, response, headers) => {
@@ -135,8 +133,6 @@ function resultOf({ status, codes, document, operation }: RequestReport): Reques
 }
 
 interface Endpoint extends EndpointParts {
-  /** The names of trusted documents, by their ids. */
-  readonly names: () => ReadonlyMap<string, string>;
   readonly bodies: FairShares;
 }
 
@@ -171,7 +167,7 @@ function replyBefore(
 }
 
 async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
-  const { gate, apollo, log, observation, names } = endpoint;
+  const { gate, apollo, log, observation } = endpoint;
   const { incoming, response, headers, request, place } = arrived;
   let isExecuted = false;
   request.life.begin();
@@ -203,7 +199,7 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
   if ('code' in reading) {
     return refuse({ ...reading, headers: { ...reading.headers, ...CLOSE } }, arrived);
   }
-  if (reading.documentId !== undefined) request.document = names().get(reading.documentId);
+  if (reading.document !== undefined) request.document = reading.document;
 
   const executing = apollo.executeHTTPGraphQLRequest({
     httpGraphQLRequest: reading.request,
@@ -352,7 +348,7 @@ async function readRequest(
   if (documents !== undefined) for (const name of ['documentId', 'extensions']) search.delete(name);
   const texts = headersForApollo(method, headers, mediaType);
   return {
-    ...('documentId' in named ? { documentId: named.documentId } : {}),
+    ...('document' in named ? { document: named.document } : {}),
     request:
       method === 'POST'
         ? { method, headers: texts, search: '', body: members }

@@ -12,8 +12,8 @@ export interface Reply {
 
 export interface ReadRequest {
   readonly request: HTTPGraphQLRequest;
-  /** The id of the trusted document, where it is one. */
-  readonly documentId?: string;
+  /** The name of the trusted document, where it is one. */
+  readonly document?: string;
 }
 
 /** Why a request is not executed: a code, and what to do, for people. */

@@ -4,7 +4,16 @@ import { isMembers, type Members } from './operation.ts';
 import type { Refusal } from './reply.ts';
 
 /** The documents that are served, by their ids. */
-export type TrustedDocuments = ReadonlyMap<string, string>;
+export type TrustedDocuments = ReadonlyMap<string, TrustedDocument>;
+
+interface TrustedDocument {
+  readonly text: string;
+  /** Of its operation, for log and metrics; one without a name has its id. */
+  readonly name: string;
+}
+
+/** The texts of documents by their ids, which may not fit the schema. */
+export type Manifest = ReadonlyMap<string, string>;
 
 /**
  * Reads a manifest in either form that clients' tools write:
@@ -14,7 +23,7 @@ export type TrustedDocuments = ReadonlyMap<string, string>;
  *
  * `undefined` for anything else, and for a list without a document.
  */
-export function readManifest(text: string): TrustedDocuments | undefined {
+export function readManifest(text: string): Manifest | undefined {
   try {
     const { data = [] } = manifest.safeParse(JSON.parse(text), { jitless: true });
     return data.length === 0 ? undefined : new Map(data);
@@ -37,41 +46,46 @@ const manifest = z.union([
     .transform((documents) => Object.entries(documents)),
 ]);
 
-/** What is wrong with the documents, each by its id: they were written for another schema. */
-export function invalidDocuments(
-  documents: TrustedDocuments,
+/**
+ * Judges the documents, and pauses after each: thousands take seconds.
+ *
+ * @param known those that were judged by this schema before
+ * @returns with what is wrong, each by its id: those were written for another schema
+ */
+export function* judgeDocuments(
+  texts: Manifest,
   schema: GraphQLSchema,
-): readonly string[] {
-  return [...documents].flatMap(([id, text]) => {
-    const message = flawOf(text, schema);
-    return message === undefined ? [] : [`${id}: ${message.replace(/\.$/, '')}`];
-  });
+  known: TrustedDocuments,
+): Generator<undefined, { readonly documents: TrustedDocuments; readonly flaws: string[] }> {
+  const documents = new Map<string, TrustedDocument>();
+  const flaws: string[] = [];
+  for (const [id, text] of texts) {
+    const before = known.get(id);
+    const judged = before?.text === text ? before : judge(id, text, schema);
+    if (typeof judged === 'string') flaws.push(`${id}: ${judged.replace(/\.$/, '')}`);
+    else documents.set(id, judged);
+    yield;
+  }
+  return { documents, flaws };
 }
 
-function flawOf(text: string, schema: GraphQLSchema): string | undefined {
+function judge(id: string, text: string, schema: GraphQLSchema): TrustedDocument | string {
   try {
-    return validate(schema, parse(text))[0]?.message;
+    const document = parse(text);
+    const flaw = validate(schema, document)[0]?.message;
+    if (flaw !== undefined) return flaw;
+    const operation = document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
+    return { text, name: operation?.name?.value ?? id };
   } catch (error) {
     if (error instanceof GraphQLError) return error.message;
     throw error;
   }
 }
 
-/** The names of the documents' operations by their ids, for log and metrics; one without a name has its id. */
-export function documentNames(documents: TrustedDocuments): ReadonlyMap<string, string> {
-  return new Map(
-    Array.from(documents, ([id, text]) => {
-      const operation = parse(text).definitions.find(
-        (one) => one.kind === Kind.OPERATION_DEFINITION,
-      );
-      return [id, operation?.name?.value ?? id];
-    }),
-  );
-}
-
 export interface TrustedOperation {
   readonly sent: Members;
-  readonly documentId: string;
+  /** The name of the document. */
+  readonly document: string;
 }
 
 /**
@@ -87,7 +101,7 @@ export function resolveDocument(
   const document = documents.get(id);
   return document === undefined
     ? NOT_IN_LIST
-    : { sent: { ...rest, query: document }, documentId: id };
+    : { sent: { ...rest, query: document.text }, document: document.name };
 }
 
 /** The codes are those of Apollo's router. */

@@ -6,7 +6,7 @@ import { watchFiles, type FileTexts } from './watchedFiles.ts';
 export interface FromFiles<T> {
   readonly texts: FileTexts;
   /** The value that the files have now, checked as at the start. */
-  readonly read: (texts: FileTexts) => Reread<T>;
+  readonly read: (texts: FileTexts) => Reread<T> | Promise<Reread<T>>;
 }
 
 /** A value, or why the files cannot be used: for people, without their contents. */
@@ -33,8 +33,10 @@ export function follow<T>(
 ): () => void {
   if (from === undefined) return () => undefined;
   let times = 0;
-  const reread = (texts: FileTexts): void => {
-    const now = from.read(texts);
+  let isStopped = false;
+  const reread = async (texts: FileTexts): Promise<void> => {
+    const now = await from.read(texts);
+    if (isStopped) return;
     channel('sim-swap:files').publish({ source: from, isUsable: now.kind === 'read' });
     switch (now.kind) {
       case 'flawed':
@@ -49,7 +51,35 @@ export function follow<T>(
         log.info('Files have changed and were read again: the new contents are used.', { times });
     }
   };
-  return watchFiles(from.texts, reread, clock);
+  const unwatch = watchFiles(from.texts, reread, clock);
+  return () => {
+    isStopped = true;
+    unwatch();
+  };
+}
+
+/** Work that pauses after each of its steps. */
+export type Steps<T> = Generator<undefined, T>;
+
+const STEPS_MS = 10;
+
+/** Some of the steps in each turn of the event loop, so that requests are served in between. */
+export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const untilMs = performance.now() + STEPS_MS;
+    do {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    } while (performance.now() < untilMs);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 /** A result that is computed again only when its input has changed. */

@@ -15,12 +15,12 @@ const SETTLED_AFTER_MS = 500;
  * target. They are read every five seconds, each time opened by name.
  *
  * @param first what they were when they were read before
- * @param onChange gets the latest texts that two readings agreed on
+ * @param onChange gets the latest texts that two readings agreed on; they are not read again before it has ended
  * @returns a function that stops it
  */
 export function watchFiles(
   first: FileTexts,
-  onChange: (texts: FileTexts) => void,
+  onChange: (texts: FileTexts) => unknown,
   clock: Pick<Clock, 'sleep'>,
 ): () => void {
   const closing = new AbortController();
@@ -41,7 +41,7 @@ export function watchFiles(
       latest = again;
       if (!hasSettled) continue;
       texts = again;
-      onChange(texts);
+      await onChange(texts);
     }
   }
 

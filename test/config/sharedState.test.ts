@@ -82,12 +82,12 @@ describe('the files of a Redis, when they change', () => {
     return again?.read(new Map([...again.texts, [path, text]]));
   };
 
-  it('may have another login and other authorities', () => {
-    expect(rereadWith(REDIS_URL_FILE, 'rediss://user:second@127.0.0.1')).toMatchObject({
+  it('may have another login and other authorities', async () => {
+    expect(await rereadWith(REDIS_URL_FILE, 'rediss://user:second@127.0.0.1')).toMatchObject({
       kind: 'read',
       value: { credentials: { username: 'user', password: 'second' } },
     });
-    expect(rereadWith(REDIS_TLS_CA_FILE, OTHER.cert)).toMatchObject({
+    expect(await rereadWith(REDIS_TLS_CA_FILE, OTHER.cert)).toMatchObject({
       value: { tls: { ca: OTHER.cert } },
     });
   });
@@ -102,8 +102,8 @@ describe('the files of a Redis, when they change', () => {
       'rediss://user:hidden@another.example',
       'names another Redis, which takes a restart',
     ],
-  ])('are refused where one is %s', (_what, path, text, flaw) => {
-    const reread = rereadWith(path, text);
+  ])('are refused where one is %s', async (_what, path, text, flaw) => {
+    const reread = await rereadWith(path, text);
     expect(reread).toMatchObject({ kind: 'flawed', flaw: expect.stringContaining(flaw) as string });
     expect(JSON.stringify(reread)).not.toContain('hidden');
   });

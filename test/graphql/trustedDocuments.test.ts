@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig, type Config } from '../../src/config/config.ts';
 import { readManifest } from '../../src/graphql/trustedDocuments.ts';
 import { TemporaryFiles } from '../support/temporary.ts';
 import { costs, startSimulated, type Reply, type SimulatedService } from '../support/service.ts';
@@ -66,6 +66,53 @@ describe('the setting TRUSTED_DOCUMENTS', () => {
     expect(() => readConfig({ TRUSTED_DOCUMENTS: path })).toThrow(
       /2 settings need attention:\n.*stale: Cannot query field "simSwap" on type "Query"\.\n.*broken: Syntax Error: Expected Name, found <EOF>\.$/,
     );
+  });
+});
+
+/** Reads it again, and counts the turns of the event loop until then. */
+async function readAgain(config: Config, text: string) {
+  const { texts, read } = config.trustedDocumentsFile ?? {};
+  let turns = 0;
+  const counting = setInterval(() => (turns += 1), 0);
+  const now = await read?.(new Map(Array.from(texts?.keys() ?? [], (path) => [path, text])));
+  clearInterval(counting);
+  return { now, turns };
+}
+
+describe('a manifest that has changed', () => {
+  const MANY = 200;
+  const manifest = (release: string): string =>
+    JSON.stringify(
+      Object.fromEntries(Array.from({ length: MANY }, (_, at) => [`${release}${at}`, DOCUMENT])),
+    );
+
+  const read = () => readConfig({ TRUSTED_DOCUMENTS: files.write('many.json', manifest('first')) });
+
+  it('is judged in many turns of the event loop, and only what is new', async () => {
+    const config = read();
+    const all = await readAgain(config, manifest('second'));
+    expect(all.now).toMatchObject({ kind: 'read', value: { size: MANY } });
+    expect(all.turns).toBeGreaterThan(4);
+    const one = { ...JSON.parse(manifest('second')), one: DOCUMENT };
+    const again = await readAgain(config, JSON.stringify(one));
+    expect(again.now).toMatchObject({ kind: 'read', value: { size: MANY + 1 } });
+    expect(again.turns).toBeLessThan(all.turns / 2);
+  });
+
+  it('is refused as a whole for one document, which the next reading judges again', async () => {
+    const config = read();
+    const one = { ...JSON.parse(manifest('second')), stale: '{ simSwap }' };
+    for (let times = 0; times < 2; times += 1) {
+      expect((await readAgain(config, JSON.stringify(one))).now).toEqual({
+        kind: 'flawed',
+        flaw: 'TRUSTED_DOCUMENTS has a document that cannot be served: stale: Cannot query field "simSwap" on type "Query".',
+      });
+    }
+  });
+
+  it('judges a document again whose text has changed under its id', async () => {
+    const { now } = await readAgain(read(), JSON.stringify({ first0: '{ simSwap }' }));
+    expect(now).toMatchObject({ kind: 'flawed' });
   });
 });
 
