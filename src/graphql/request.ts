@@ -9,7 +9,7 @@ import { createCorrelator, type Correlator } from '../system/correlator.ts';
 import type { PerTurn } from '../system/perTurn.ts';
 import { RequestLife } from '../system/urgency.ts';
 import type { RequestResult } from '../log/diagnostics.ts';
-import type { LookupRequest } from '../lookups/lookupRoute.ts';
+import { BUSY, type LookupRequest } from '../lookups/lookupRoute.ts';
 import type { Defect, FieldAnswer, SimSwapLoader } from '../lookups/executor.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { Clock } from '../system/clock.ts';
@@ -151,9 +151,7 @@ export class GraphqlRequest implements LookupRequest {
     const rehearsal = this.#parts.rehearsals?.get(number);
     if (rehearsal === undefined) this.#fields += 1;
     const answer =
-      rehearsal === undefined
-        ? this.#looked().answer(number, question)
-        : rehearsedAnswer(rehearsal);
+      rehearsal === undefined ? this.#answerTo(number, question) : rehearsedAnswer(rehearsal);
     const answered = (known: FieldAnswer | Defect): T => {
       switch (known.kind) {
         case 'defect':
@@ -196,6 +194,16 @@ export class GraphqlRequest implements LookupRequest {
     return this.#looked()
       .answerAll(numbers, wanted)
       .then(() => entities);
+  }
+
+  /**
+   * A reply of ours at the end of its time has what is known by then. The context of another program may be used at any
+   * time after its end, when what it has learned is too old.
+   */
+  #answerTo(...question: Parameters<SimSwapLoader['answer']>) {
+    const isMounted = this.#countQuestion !== undefined;
+    if (isMounted && this.signal.aborted) return { kind: 'failure', failure: BUSY } as const;
+    return this.#looked().answer(...question);
   }
 
   #mayPlan(number: PhoneNumber): boolean {

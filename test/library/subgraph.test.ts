@@ -197,6 +197,33 @@ describe('an error, before any server has seen it', () => {
   });
 });
 
+test('a context answers nothing after its time, not even what it has learned', async () => {
+  const { simSwap, lookups } = await mounted({ ROLE: 'bff' });
+  const { typeDefs, resolvers } = simSwap;
+  const schema = makeExecutableSchema({ typeDefs, resolvers });
+  const contextValue = simSwap.context({ caller: ANYONE, timeoutMs: 500 });
+  const ask = async (field: string) => {
+    const source = `{ phoneNumber(e164: "+447700900004") { ${field} } }`;
+    const { data, errors = [] } = await graphql({ schema, source, contextValue });
+    const codes = errors.map(({ extensions }) => extensions['code']);
+    return JSON.parse(JSON.stringify({ ...Object(data).phoneNumber, codes })) as object;
+  };
+  const swapped = () => ask('simSwappedWithin');
+  const consent = 'simSwapConsent { state }';
+  const check = 'simSwapCheck { result reason }';
+
+  expect(await swapped()).toEqual({ simSwappedWithin: false, codes: [] });
+  expect(await ask(consent)).toMatchObject({ codes: [] });
+  const unavailable = { codes: ['UNAVAILABLE'] };
+  await expect.poll(swapped).toEqual({ simSwappedWithin: null, ...unavailable });
+  expect(await ask('lastSimSwap')).toMatchObject(unavailable);
+  expect(await ask(consent)).toEqual({ simSwapConsent: null, ...unavailable });
+  expect(await ask(check)).toMatchObject({
+    simSwapCheck: { result: 'UNKNOWN', reason: 'UNAVAILABLE' },
+  });
+  expect(lookups()).toBe(1);
+});
+
 test('a batch shares one context: the end of one operation ends no other, and limits count over all', async () => {
   const { simSwap } = await mounted({ MAX_NUMBERS_PER_OPERATION: 2 });
   const { typeDefs, resolvers } = simSwap;
