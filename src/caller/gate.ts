@@ -56,7 +56,7 @@ export const REFUSALS = {
     status: 503,
     code: 'UNAVAILABLE',
     message: 'The key of the access token is not known yet. Try again later.',
-    headers: { 'retry-after': '10' },
+    headers: { 'retry-after': '1' },
   },
   'no-such-purpose': {
     status: 400,

@@ -14,16 +14,12 @@ import { connectFailureOf } from '../wire/connectFailure.ts';
 
 /**
  * The least time between two fetches, and the age up to which a fetched set is fresh: a key that a fresh set lacks is
- * not the issuer's.
+ * not the issuer's. Forgers who name unknown keys delay a new one no longer than that: nothing in a token can be trusted
+ * before it is verified, so no fetches could be saved up for others.
  */
 const MIN_INTERVAL_MS = 1000;
-/**
- * The fetches that can be saved up for unknown keys. A client that is not known may spend one only while all are saved
- * up.
- */
-const MAX_SAVED = 5;
-/** The time until another fetch is saved. */
-const REFILL_MS = 10_000;
+/** How far that is doubled, at most, while fetches fail and the keys can still be used. */
+const MAX_DOUBLED = 4;
 /** Older keys are fetched again, so that a withdrawn key stops verifying tokens. */
 const OLD_AFTER_MS = 600_000;
 /** How long the issuer may be unavailable before its keys are no longer used. */
@@ -59,17 +55,14 @@ export interface SigningKeysParts {
   readonly log: Log;
 }
 
-/**
- * An issuer's public keys: fetched when first needed, when old, and, while fetches are saved up, when one is unknown.
- */
+/** An issuer's public keys: fetched when first needed, when old, and when one is unknown. */
 export class SigningKeys {
   published: KeySet | undefined;
   readonly #parts: SigningKeysParts;
   #fetchedAtMs = Number.NEGATIVE_INFINITY;
   #attemptedAtMs = Number.NEGATIVE_INFINITY;
-  /** When no fetch was saved up. */
-  #noneSavedAtMs = Number.NEGATIVE_INFINITY;
-  #isAway = false;
+  /** In a row. */
+  #failures = 0;
   #fetching: Promise<void> | undefined;
 
   constructor(parts: SigningKeysParts) {
@@ -79,13 +72,13 @@ export class SigningKeys {
   /** Whether verifications with these keys are still valid. Starts to fetch old keys again. */
   areCurrent(): boolean {
     const ageMs = this.#ageMs();
-    if (ageMs > OLD_AFTER_MS) void this.#refresh(MAX_SAVED);
+    if (ageMs > OLD_AFTER_MS) void this.#refresh();
     return ageMs <= STALE_AFTER_MS;
   }
 
   /** Fetches the keys where no usable ones are available. Never rejects. */
   async load(): Promise<void> {
-    if (!this.areCurrent()) await this.#refresh(MAX_SAVED);
+    if (!this.areCurrent()) await this.#refresh();
   }
 
   /** @throws {KeysUnavailable} when no usable keys are available, and none can be fetched */
@@ -97,24 +90,20 @@ export class SigningKeys {
     return this.published;
   }
 
-  /**
-   * @param isKnown whether a token of the same client was verified before
-   * @throws {KeysUnavailable} when a key could be the issuer's, and {errors.JOSEError} when the token names none
-   */
+  /** @throws {KeysUnavailable} when a key could be the issuer's, and {errors.JOSEError} when the token names none */
   readonly select = async (
     header: JWSHeaderParameters,
     token: FlattenedJWSInput,
-    isKnown: boolean,
   ): Promise<CryptoKey> => {
     const keys = await this.probe();
     try {
       return await keys.select(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      await this.#refresh(isKnown ? 1 : MAX_SAVED);
+      await this.#refresh();
       const latest = await this.probe();
       if (latest.generation !== keys.generation) return latest.select(header, token);
-      if (this.#isAway) throw new KeysUnavailable('no-keys');
+      if (this.#failures > 0) throw new KeysUnavailable('no-keys');
       throw this.#ageMs() < MIN_INTERVAL_MS ? error : new KeysUnavailable('unknown-key');
     }
   };
@@ -123,29 +112,19 @@ export class SigningKeys {
     return this.#parts.clock.monotonicMs() - this.#fetchedAtMs;
   }
 
-  /**
-   * Fetches unless it is too soon, or too few fetches are saved up; without usable keys, any saved fetch is enough.
-   * Calls made meanwhile wait for the same fetch. Never rejects.
-   */
-  #refresh(minSaved: number): Promise<void> {
-    const nowMs = this.#parts.clock.monotonicMs();
-    const isTooSoon = nowMs - this.#attemptedAtMs < MIN_INTERVAL_MS;
+  /** Fetches unless it is too soon. Calls made meanwhile wait for the same fetch. Never rejects. */
+  #refresh(): Promise<void> {
+    const areUsable = this.#ageMs() <= STALE_AFTER_MS;
+    const doubled = areUsable ? Math.min(Math.max(0, this.#failures - 1), MAX_DOUBLED) : 0;
+    const sinceMs = this.#parts.clock.monotonicMs() - this.#attemptedAtMs;
+    const isTooSoon = sinceMs < MIN_INTERVAL_MS * 2 ** doubled;
     if (this.#fetching === undefined && !isTooSoon) {
-      if (this.#ageMs() > STALE_AFTER_MS || this.#spend(minSaved, nowMs)) {
-        this.#fetching = this.#fetch().finally(() => {
-          this.#attemptedAtMs = this.#parts.clock.monotonicMs();
-          this.#fetching = undefined;
-        });
-      }
+      this.#fetching = this.#fetch().finally(() => {
+        this.#attemptedAtMs = this.#parts.clock.monotonicMs();
+        this.#fetching = undefined;
+      });
     }
     return this.#fetching ?? Promise.resolve();
-  }
-
-  #spend(minSaved: number, nowMs: number): boolean {
-    const noneSavedAtMs = Math.max(this.#noneSavedAtMs, nowMs - MAX_SAVED * REFILL_MS);
-    if (nowMs - noneSavedAtMs < minSaved * REFILL_MS) return false;
-    this.#noneSavedAtMs = noneSavedAtMs + REFILL_MS;
-    return true;
   }
 
   async #fetch(): Promise<void> {
@@ -160,9 +139,9 @@ export class SigningKeys {
           log.warn('Weak or malformed keys of JWT_JWKS_URL are ignored.', { ignored });
       }
       this.#fetchedAtMs = clock.monotonicMs();
-      this.#isAway = false;
+      this.#failures = 0;
     } catch (error) {
-      this.#isAway = true;
+      this.#failures += 1;
       log.error('The keys of JWT_JWKS_URL cannot be fetched.', { reason: keysFailure(error) });
     }
   }

@@ -2,13 +2,7 @@ import { hash } from 'node:crypto';
 import { decodeJwt, errors, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../system/clock.ts';
-import {
-  callerFrom,
-  clientIn,
-  SIGNING_ALGORITHMS,
-  type Caller,
-  type IssuerSettings,
-} from './caller.ts';
+import { callerFrom, SIGNING_ALGORITHMS, type Caller, type IssuerSettings } from './caller.ts';
 import { KeysUnavailable, type SigningKeys } from './signingKeys.ts';
 
 /** Allowed clock skew. */
@@ -28,9 +22,6 @@ const MAX_CANDIDATES = 10;
 
 /** Accepted values of `typ`: an access token (RFC 9068 §2.1), or what most issuers write. */
 const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
-
-/** Clients whose tokens were verified; the one that was verified longest ago is forgotten. */
-const MAX_KNOWN_CLIENTS = 1000;
 
 interface Verified {
   readonly caller: Caller;
@@ -56,8 +47,6 @@ export class TokenVerifier {
   readonly #parts: TokenVerifierParts;
   /** Keyed by the token's hash: a dump of memory has no token. */
   readonly #seen: LRUCache<string, Verified>;
-  /** Keyed by the hash of their name. */
-  readonly #knownClients = new LRUCache<string, true>({ max: MAX_KNOWN_CLIENTS });
 
   constructor(parts: TokenVerifierParts) {
     this.#parts = parts;
@@ -92,12 +81,10 @@ export class TokenVerifier {
     const stated = decodeJwt(token);
     if (stated.iss !== issuer) return 'issuer';
     if (Number(stated.exp) + TOLERANCE_SECONDS <= clock.nowMs() / 1000) return 'expired';
-    const client = hash('sha256', clientIn(stated) ?? String(stated.sub));
-    const isKnown = this.#knownClients.has(client);
     // Read before: a key that is withdrawn while the token is verified must not count as still published.
     await keys.load();
     const generation = keys.published?.generation;
-    const { payload, protectedHeader } = await this.#verifyWithAnyKey(token, isKnown, {
+    const { payload, protectedHeader } = await this.#verifyWithAnyKey(token, {
       issuer,
       audience,
       algorithms: [...SIGNING_ALGORITHMS],
@@ -112,19 +99,14 @@ export class TokenVerifier {
     if (iat > clock.nowMs() / 1000 + TOLERANCE_SECONDS) return 'not issued yet';
     const caller = callerFrom(payload, batchScope);
     if (caller === undefined) return payload['cnf'] === undefined ? 'no subject' : 'bound to a key';
-    this.#knownClients.set(client, true);
     return { caller, untilMs: (exp + TOLERANCE_SECONDS) * 1000, generation };
   }
 
   /** A token without `kid` is tried with each key that fits, as jose describes. */
-  async #verifyWithAnyKey(
-    token: string,
-    isKnown: boolean,
-    options: JWTVerifyOptions,
-  ): Promise<JWTVerifyResult> {
+  async #verifyWithAnyKey(token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
     const { keys } = this.#parts;
     try {
-      return await jwtVerify(token, (...named) => keys.select(...named, isKnown), options);
+      return await jwtVerify(token, (...named) => keys.select(...named), options);
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
       let tried = 0;

@@ -32,8 +32,8 @@ class Published {
     },
   });
 
-  select(kid: string, isKnown = true): Promise<unknown> {
-    return this.signing.select({ alg: 'ES256', kid }, TOKEN, isKnown);
+  select(kid: string): Promise<unknown> {
+    return this.signing.select({ alg: 'ES256', kid }, TOKEN);
   }
 }
 
@@ -65,31 +65,33 @@ describe('signing keys', () => {
     expect(issuer.fetches).toBe(2);
   });
 
-  it.each([
-    ['a client that is known', true, 5 + 360],
-    ['one that is not, which leaves four for the others', false, 1 + 360],
-  ])('are fetched for %s as often as is saved up', async (_who, isKnown, fetches) => {
+  it('are fetched once a second for unknown key ids, so that they delay a new key no longer', async () => {
     const issuer = new Published();
     await issuer.select('first');
-    const reasons = new Map<unknown, number>();
-    const LACKED = 'ERR_JWKS_NO_MATCHING_KEY';
-    for (let turn = 0; turn < 3600; turn += 1) {
-      await issuer.clock.advance(1000);
-      const refused: unknown = await issuer.select(`unknown ${turn}`, isKnown).catch((one) => one);
-      const { reason, code = reason }: { reason?: string; code?: string } = Object(refused);
-      reasons.set(code, (reasons.get(code) ?? 0) + 1);
+    for (let turn = 0; turn < 1200; turn += 1) {
+      await issuer.clock.advance(100);
+      const refused = issuer.select(`unknown ${turn}`);
+      await expect(refused).rejects.toThrow(errors.JWKSNoMatchingKey);
     }
-    // The first of the hour is not part of it.
-    const asked = issuer.fetches - 1;
-    expect(asked).toBeGreaterThan(fetches - 2);
-    expect(asked).toBeLessThanOrEqual(fetches);
-    expect(Object.fromEntries(reasons)).toEqual({ [LACKED]: asked, 'unknown-key': 3600 - asked });
+    expect(issuer.fetches).toBe(1 + 120);
     issuer.keys = [second];
-    const selected = issuer.select('second').then(
-      () => true,
-      () => false,
-    );
-    expect(await selected).toBe(!isKnown);
+    await issuer.clock.advance(1000);
+    await issuer.select('second');
+  });
+
+  it('are fetched for unknown key ids ever less often while the issuer refuses', async () => {
+    const issuer = new Published();
+    await issuer.select('first');
+    issuer.isAway = true;
+    for (let turn = 0; turn < 600; turn += 1) {
+      await issuer.clock.advance(1000);
+      await expect(issuer.select(`unknown ${turn}`)).rejects.toThrow(KeysUnavailable);
+    }
+    expect(issuer.fetches).toBeLessThan(45);
+    issuer.isAway = false;
+    issuer.keys = [second];
+    await issuer.clock.advance(16_000);
+    await issuer.select('second');
   });
 
   it.each([
@@ -124,7 +126,7 @@ describe('signing keys', () => {
     const ignored = [...weak.map((key) => key.export({ format: 'jwk' })), ...odd];
     issuer.keys = [...ignored.map((publicJwk) => ({ publicJwk: publicJwk as JWK })), first];
     await issuer.select('first');
-    await expect(issuer.signing.select({ alg: 'RS256' }, TOKEN, true)).rejects.toThrow(
+    await expect(issuer.signing.select({ alg: 'RS256' }, TOKEN)).rejects.toThrow(
       errors.JWKSNoMatchingKey,
     );
     expect(issuer.log.troubles).toMatchObject([{ level: 'warn', ignored: 7 }]);
@@ -160,7 +162,7 @@ describe('signing keys', () => {
       const { clock } = new Published();
       const published = Promise.resolve(document);
       const signing = new SigningKeys({ clock, log: silentLog, fetch: () => published });
-      const selected = signing.select({ alg: 'ES256' }, TOKEN, true);
+      const selected = signing.select({ alg: 'ES256' }, TOKEN);
       await expect(selected).rejects.toThrow(KeysUnavailable);
     },
   );
