@@ -26,6 +26,9 @@ export interface Counts {
   readonly sms: number;
 }
 
+/** A page of another site whose name resolves to this machine sends that name. */
+const OTHER_HOST = 'The page is not served under this host. Open the address that was printed.';
+
 /** The page, the server of codes behind it, the BFF and the operator, running. */
 export interface PageServer extends AsyncDisposable {
   readonly url: string;
@@ -129,6 +132,10 @@ export async function startPage(
   };
 
   const server = createServer((request, response) => {
+    if (request.headers.host !== `127.0.0.1:${request.socket.localPort}`) {
+      request.resume();
+      return void response.writeHead(421).end(OTHER_HOST);
+    }
     // The BFF or the operator has ended: what happened to it is on the terminal.
     handle(request, response).catch(() => response.destroy());
   });
