@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { relative, resolve, sep } from 'node:path';
+import { types } from 'node:util';
 import * as z from 'zod';
 import { camara } from '../../profiles/camara.ts';
 import { PROFILES } from '../../profiles/index.ts';
@@ -171,6 +172,11 @@ function made(name: string, exported: unknown, sha256?: string): ProfileReading 
 const { array, boolean, optional, record, strictObject, string, union, literal, enum: oneOf } = z;
 
 const fn = <Fn>() => z.custom<Fn>((value) => typeof value === 'function', 'must be a function');
+// With either flag an expression remembers where it was, and those of profiles are frozen.
+const pattern = z.custom<RegExp>(
+  (value) => types.isRegExp(value) && !value.global && !value.sticky,
+  'must be a regular expression without the flags g and y',
+);
 const text = string().max(300);
 const name = text.min(1);
 const parameters = record(string(), text);
@@ -350,7 +356,7 @@ const definition = strictObject({
     string().regex(/^[A-Za-z][A-Za-z0-9]*$/),
     strictObject({
       description: text,
-      pattern: optional(z.instanceof(RegExp)),
+      pattern: optional(pattern),
       default: optional(text),
     }),
   ),

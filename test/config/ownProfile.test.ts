@@ -194,6 +194,17 @@ describe('a profile that cannot be used', () => {
     expect(problemsOf(settings).join()).toContain(problem);
   });
 
+  it.each(['/a/g', '/a/y', '{ __proto__: RegExp.prototype }', "'a'"])(
+    'with %s for the pattern of an option',
+    (pattern) => {
+      const options = `{ host: { description: 'x', pattern: ${pattern}, default: 'a' } }`;
+      const text = `export default (camara) => ({ ...camara, options: ${options} });`;
+      expect(problemsOf(settingsWith(text))).toEqual([
+        'OPERATORS_FILE (line 1): operators[0].profile has an invalid options.host.pattern: it must be a regular expression without the flags g and y.',
+      ]);
+    },
+  );
+
   it('cannot lead to another host', () => {
     const text = `export default (camara) => ({ ...camara,
       lookups: { check: { ...camara.lookups.check, path: ':80@elsewhere.example/x' } } });`;
