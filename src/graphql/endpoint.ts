@@ -304,6 +304,8 @@ async function readRequest(
   if (method === 'POST') {
     const type = headers['content-type'] ?? '';
     if (type !== 'application/json' && !JSON_TYPE.test(type)) return NOT_JSON;
+    const encoding = headers['content-encoding'] ?? 'identity';
+    if (encoding.toLowerCase() !== 'identity') return ENCODED;
     const read = await Body.read(incoming, key, endpoint);
     if (!(read instanceof Body)) return faultOf(read, load);
     body = read;
@@ -448,6 +450,12 @@ const TOO_MANY_LINES = badRequest(
 const NOT_JSON = badRequest(
   415,
   'Send the operation as JSON in UTF-8, with the header content-type: application/json.',
+);
+
+const ENCODED = badRequest(
+  415,
+  'Send the body as it is, without the header content-encoding: it is not decompressed here.',
+  { 'accept-encoding': 'identity' },
 );
 
 const NOT_ACCEPTABLE = badRequest(

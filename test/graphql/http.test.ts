@@ -22,6 +22,8 @@ const post = (body: string, headers: Record<string, string> = JSON_TYPE): Reques
 });
 
 const asked = (type: string) => post('{}', { 'content-type': type });
+const encoded = (encoding: string, body = '{}') =>
+  post(body, { 'content-type': 'application/json', 'content-encoding': encoding });
 const about = (members: object) => post(JSON.stringify(members));
 /** A body with this many commas and opening brackets, and some that are in strings. */
 const withValues = (values: number) =>
@@ -49,6 +51,8 @@ describe('an invalid request', () => {
     ['UTF-16', asked('application/json; charset=utf-16'), 415, /UTF-8/],
     ['Latin-1', asked('application/json;a="b" ; Charset = "ISO-8859-1"'), 415, /UTF-8/],
     ['two charsets', asked('application/json; charset=utf-8; charset=utf-7'), 415, /UTF-8/],
+    ['gzip', encoded('gzip'), 415, /without the header content-encoding/],
+    ['two encodings', encoded('identity, br'), 415, /without the header content-encoding/],
     ['an upload', asked('multipart/form-data; boundary=a'), 415, /application\/json/],
     ['GET, as urql sends it', {}, 400, /require-preflight: true.*preferGetMethod: false/, GET],
     ['GET without a query', { headers: JSON_TYPE }, 400, /query/],
@@ -90,6 +94,7 @@ describe('a valid request', () => {
     ['POST with a charset', '/graphql', typed('application/json; charset=utf-8')],
     ['POST with a quoted charset', '/graphql', typed('application/json;a=b;CHARSET="UTF-8";c=d')],
     ['POST in capitals', '/graphql', typed('Application/JSON')],
+    ['POST without an encoding', '/graphql', encoded('Identity', BODY)],
     [
       'GET with a header that a page elsewhere cannot send',
       GET,
