@@ -213,6 +213,7 @@ export class HttpServer {
     if (this.#isDraining) endConnectionAfter(response);
     const headers = { ...SECURITY_HEADERS };
     const fault = headerFault(request);
+    takeHostOfTarget(request);
     if (fault !== undefined) {
       this.#send(response, headers, replyOf(fault, request.headers.accept));
     } else if (isAt('/graphql', request)) void this.#answer(request, response, headers);
@@ -388,6 +389,15 @@ function requestsOf(
       if (!super.push(piece)) this.socket.pause();
     };
   };
+}
+
+/** Of a target that names its host, as for a proxy, that host counts, whatever the header says (RFC 9112 §3.2.2). */
+function takeHostOfTarget(request: IncomingMessage): void {
+  const { url = '' } = request;
+  const [target, host] = /^https?:\/\/([^/?#@]+)(?=[/?]|$)/i.exec(url) ?? [];
+  if (target === undefined) return;
+  request.headers.host = host;
+  request.url = url.slice(target.length);
 }
 
 function isAt(path: string, { url = '/' }: IncomingMessage): boolean {

@@ -39,8 +39,9 @@ async function send(
     body?: string;
   },
 ): Promise<Received> {
-  const sent = httpRequest(`${url}${path}`, {
+  const sent = httpRequest(url, {
     method,
+    path,
     headers: { 'content-type': 'application/json', ...headers },
   });
   sent.end(method === 'POST' ? body : undefined);
@@ -91,6 +92,20 @@ describe('where no token is needed, a request', () => {
     expect(reply.status).toBe(status);
     const code = status === 200 ? undefined : 'BAD_REQUEST';
     expect(codeIn(reply)).toBe(code);
+  });
+
+  it.each([
+    ['http://localhost/graphql', 'localhost', 200],
+    ['HTTP://127.0.0.1:4000/graphql?a', 'rebound.example', 200],
+    ['https://localhost/graphql', 'localhost', 200],
+    ['http://rebound.example/graphql', 'localhost', 421],
+    ['http://localhost@rebound.example/graphql', 'localhost', 404],
+    ['http://localhost/livez', 'localhost', 200],
+    ['http://localhost', 'localhost', 404],
+    ['http:///graphql', 'localhost', 404],
+    ['http://localhost/x/graphql', 'localhost', 404],
+  ])('for %s under the host %s: %i', async (path, host, status) => {
+    expect((await send(open, { path, headers: { host } })).status).toBe(status);
   });
 
   it('the explorer is not served under another host either', async () => {
