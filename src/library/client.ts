@@ -1,9 +1,9 @@
 // oxlint-disable-next-line import/no-unassigned-import -- before all others
 import '../system/supportedNode.ts';
-import { ANONYMOUS_IDENTITY, tokenIdentity } from '../domain/identity.ts';
+import { ANONYMOUS_IDENTITY } from '../domain/identity.ts';
 import { FIELDS, type QuestionField } from '../domain/fields.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
-import { openEmbedded, termsOf } from './openEmbedded.ts';
+import { identityFrom, openEmbedded, termsOf } from './openEmbedded.ts';
 import type { App } from '../app/app.ts';
 import { ERRORS, QUOTA_MESSAGES } from '../domain/errors.ts';
 import { createCorrelator } from '../system/correlator.ts';
@@ -256,10 +256,7 @@ function requestOf(
     signal,
     deadlineMs,
     cameInAtMs,
-    caller:
-      caller === undefined
-        ? ANONYMOUS_IDENTITY
-        : tokenIdentity(caller.issuer, caller.subject, caller.client ?? null),
+    caller: caller === undefined ? ANONYMOUS_IDENTITY : identityFrom(caller),
     purpose,
     correlator: createCorrelator(options.correlator),
     ...(waitMs === undefined ? {} : { waitMs: Math.min(waitMs, life.timeoutMs) }),

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { configOf } from '../config/configOf.ts';
 import { ConfigError, EnvironmentReader, type Environment } from '../config/environment.ts';
 import { SECTIONS, variablesOf, type Setting, type SettingName } from '../config/settings.ts';
+import { tokenIdentity, type TokenIdentity } from '../domain/identity.ts';
 import type { Log } from '../log/log.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { systemClock } from '../system/clock.ts';
@@ -76,6 +77,23 @@ const NOT_EMBEDDED: ReadonlySet<string> = new Set(
     .filter(([name]) => !EMBEDDED.has(name))
     .flatMap(([name, setting]) => variablesOf(name, setting)),
 );
+
+/**
+ * The caller of a request. Without types any of its members may be missing.
+ *
+ * @throws {TypeError} when one is no text, or empty: an id that was lost would make all callers without it one caller
+ */
+export function identityFrom(caller: unknown): TokenIdentity {
+  const { issuer, subject, client = null }: Omit<TokenIdentity, 'key' | 'kind'> = Object(caller);
+  for (const [member, value] of Object.entries({ issuer, subject, client })) {
+    if (member === 'client' && value === null) continue;
+    if (typeof value === 'string' && value !== '') continue;
+    throw new TypeError(
+      `caller.${member} is a text that is not empty: pass what names the caller, as in its access token.`,
+    );
+  }
+  return tokenIdentity(issuer, subject, client);
+}
 
 /** As `REQUEST_TIMEOUT_MS`. A timer takes little more, and fires at once for anything longer. */
 const MAX_TIMEOUT_MS = 300_000;

@@ -8,14 +8,13 @@ import {
 } from 'graphql';
 import type { Caller } from '../caller/caller.ts';
 import type { SimSwapCallerName, SimSwapClientOptions, SimSwapRequestOptions } from './client.ts';
-import { tokenIdentity } from '../domain/identity.ts';
 import { INTERNAL_ERROR, type ErrorCode } from '../domain/errors.ts';
 import { maskPhoneNumbers, parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { AnswerError, internalError } from '../graphql/answerErrors.ts';
 import { inOurWords, isRefusedValue, MAX_LOCATIONS, originalOf } from '../graphql/errors.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { mountedResolvers } from './mountedResolvers.ts';
-import { openEmbedded, termsOf } from './openEmbedded.ts';
+import { identityFrom, openEmbedded, termsOf } from './openEmbedded.ts';
 import type { App } from '../app/app.ts';
 import { typeDefsOf } from '../graphql/typeDefs.ts';
 
@@ -168,13 +167,12 @@ function mountedRequest(app: App, request: SimSwapGraphqlRequest): MountedReques
   return mounted;
 }
 
-function callerFrom(
-  { issuer, subject, client, mayAskAbout, ownNumber, scopes = [] }: SimSwapCaller,
-  batchScope: string | undefined,
-): Caller {
+function callerFrom(caller: SimSwapCaller, batchScope: string | undefined): Caller {
+  const identity = identityFrom(caller);
+  const { mayAskAbout, ownNumber, scopes = [] } = caller;
   const mayAskAboutSeveral = batchScope === undefined || scopes.includes(batchScope);
   return {
-    identity: tokenIdentity(issuer, subject, client ?? null),
+    identity,
     mayAskAboutAnyone: mayAskAbout === 'anyone',
     ...(mayAskAboutSeveral ? {} : { missingBatchScope: batchScope }),
     ...(ownNumber === undefined ? {} : { ownNumber: ownNumberFrom(ownNumber) }),

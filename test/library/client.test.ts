@@ -214,6 +214,26 @@ describe('a client', () => {
     expect(allowed.kind).toBe('answered');
   });
 
+  test('refuses a caller without an issuer or a subject at once, and names what is missing', async () => {
+    const { client, simulator } = await opened();
+    const good = { issuer: 'https://id.example.com', subject: 's' };
+    for (const [caller, member] of [
+      [null, 'issuer'],
+      [{}, 'issuer'],
+      [{ ...good, issuer: '' }, 'issuer'],
+      [{ issuer: good.issuer }, 'subject'],
+      [{ ...good, subject: 5 }, 'subject'],
+      [{ ...good, subject: '' }, 'subject'],
+      [{ ...good, client: {} }, 'client'],
+    ] as const) {
+      const options = { caller } as SimSwapRequestOptions;
+      const message = `caller.${member} is a text that is not empty`;
+      expect(() => client.request(options)).toThrow(message);
+      await expect(client.lastSimSwap(NEVER, options)).rejects.toThrow(message);
+    }
+    expect(simulator.stats().lookups).toBe(0);
+  });
+
   test('quotas are those of a caller', async () => {
     const { client } = await opened({ QUOTA_CLIENTS: '{"risk": {"lookupsPerHour": 1}}' });
     const caller = { issuer: 'https://id.example.com', subject: 's', client: 'risk' };
