@@ -11,6 +11,9 @@ const MAX_MESSAGE_CHARACTERS = 300;
 /** A conflict between fields names the place of each. */
 export const MAX_LOCATIONS = 10;
 
+/** More errors within each other are not looked through: one may contain itself. */
+export const MAX_CAUSES = 100;
+
 const TOO_MANY_BAD_VARIABLES =
   'Too many errors processing variables, error limit reached. Execution aborted.';
 
@@ -69,11 +72,8 @@ export function formatError(
 /** What a resolver threw; an error with a path that wraps it only adds the location. */
 export function originalOf(error: unknown): unknown {
   let original = error;
-  while (
-    original instanceof GraphQLError &&
-    original.path !== undefined &&
-    original.originalError !== undefined
-  ) {
+  for (let depth = 0; depth < MAX_CAUSES && original instanceof GraphQLError; depth += 1) {
+    if (original.path === undefined || original.originalError === undefined) break;
     original = original.originalError;
   }
   return original;

@@ -11,7 +11,13 @@ import type { SimSwapCallerName, SimSwapClientOptions, SimSwapRequestOptions } f
 import { INTERNAL_ERROR, type ErrorCode } from '../domain/errors.ts';
 import { maskPhoneNumbers, parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { AnswerError, internalError } from '../graphql/answerErrors.ts';
-import { inOurWords, isRefusedValue, MAX_LOCATIONS, originalOf } from '../graphql/errors.ts';
+import {
+  inOurWords,
+  isRefusedValue,
+  MAX_CAUSES,
+  MAX_LOCATIONS,
+  originalOf,
+} from '../graphql/errors.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { mountedResolvers } from './mountedResolvers.ts';
 import { identityFrom, openEmbedded, termsOf } from './openEmbedded.ts';
@@ -189,7 +195,9 @@ function ownNumberFrom(text: string): PhoneNumber {
 function isDefect(error: GraphQLError): boolean {
   const code = error.extensions['code'] ?? INTERNAL_ERROR;
   let cause: Error | undefined = error;
-  while (cause instanceof GraphQLError) cause = cause.originalError;
+  for (let depth = 0; depth < MAX_CAUSES && cause instanceof GraphQLError; depth += 1) {
+    cause = cause.originalError;
+  }
   return cause !== undefined && code === INTERNAL_ERROR && !isRefusedValue(error);
 }
 

@@ -126,6 +126,12 @@ describe('errors of the host', () => {
     expect(JSON.stringify(masked)).not.toContain('900001');
   });
 
+  test.each([[{}], [{ path }]])('that are their own cause are masked: %j', (place) => {
+    const endless = new GraphQLError(`No luck with ${NUMBER}.`, place);
+    Object.defineProperty(endless, 'originalError', { value: endless });
+    expect(JSON.stringify(maskError(endless))).not.toContain('900001');
+  });
+
   test('that are defects say only that, for anything that was thrown', async () => {
     const extended = Object.assign(new Error(NUMBER), { extensions: { code: 'LEAK' } });
     const thrown = [
