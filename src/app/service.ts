@@ -92,7 +92,8 @@ if (await server.ready) log.info('Ready.');
 async function drain(signal: TerminationSignal): Promise<void> {
   const begunAtMs = systemClock.monotonicMs();
   log.info('Draining.', { signal, graceSeconds: config.drainGraceMs / 1000 });
-  const limit = setTimeout(giveUp, server.stopLimitMs);
+  const { stopLimitMs } = server;
+  const limit = setTimeout(giveUp, stopLimitMs, 'The drain did not end in time', stopLimitMs);
   await server.stop();
   await simulator?.stop();
   clearTimeout(limit);
@@ -100,15 +101,18 @@ async function drain(signal: TerminationSignal): Promise<void> {
   // Before the last line.
   log.close();
   log.info('Drained.', { seconds });
-  // All of our work has ended: what still keeps the process alive hangs.
-  setTimeout(giveUp, LAST_LINES_MS).unref();
+  // All of our work has ended: what still keeps the process alive hangs, such as a thread that a disk blocks.
+  setTimeout(
+    giveUp,
+    LAST_LINES_MS,
+    'The process did not end after its drain',
+    LAST_LINES_MS,
+  ).unref();
 }
 
 /** Ends at once. `process.exit` would wait for a thread that a disk blocks. */
-function giveUp(): void {
-  log.error('The drain did not end in time: the process is killed.', {
-    limitMs: server.stopLimitMs,
-  });
+function giveUp(why: string, limitMs: number): void {
+  log.error(`${why}: the process is killed.`, { limitMs });
   setImmediate(() => process.kill(process.pid, 'SIGKILL'));
 }
 

@@ -119,8 +119,10 @@ describe('an audit log that cannot be written', { concurrent: true }, () => {
     server.terminate();
     expect((await server.exit).code).not.toBe(0);
     await expect
-      .poll(() => server.logged('The drain did not end in time: the process is killed.'))
+      .poll(() => server.logged('The process did not end after its drain: the process is killed.'))
       .toHaveLength(1);
+    expect(server.logged('Drained.')).toHaveLength(1);
+    expect(server.logged('The drain did not end in time: the process is killed.')).toEqual([]);
   }, 60_000);
 
   it('lets SIGTERM end a process whose standard output is not read', async ({ expect }) => {
