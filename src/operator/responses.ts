@@ -6,7 +6,7 @@ import {
   type MaxAgeHours,
   type Lookup,
 } from '../domain/question.ts';
-import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { saysOk, type ErrorMap } from '../judging/errorMap.ts';
 import type { HttpReply, ReplyFlaw } from '../wire/exchange.ts';
@@ -41,7 +41,7 @@ export interface LookupExchange {
   readonly sentAtMs: number;
   readonly nowMs: number;
   readonly flow: Flow;
-  /** The number, where the reading checks it. */
+  /** The number that the lookup is about. */
   readonly number?: PhoneNumber;
   readonly reading: LookupReading;
   readonly errors: ErrorMap;
@@ -85,6 +85,7 @@ export function judgeLookup(
 
 function judgeBody(whole: JsonObject, exchange: LookupExchange, lookup: Lookup): Judgement<Fact> {
   const { reading, sentAtMs } = exchange;
+  if (namesAnother(exchange.number, whole)) return invalid('another number');
   const body = reading.pick === undefined ? whole : picked(whole, reading.pick);
   if (body === undefined) return invalid('cannot be read by its profile');
   if (reading.number !== undefined && !isAbout(exchange.number, valueAt(body, reading.number))) {
@@ -142,6 +143,13 @@ function valueAt(body: JsonObject, pointer: Pointer): unknown {
 /** Whether the reply names this number, with or without its plus: another number is another person. */
 function isAbout(number: PhoneNumber | undefined, stated: unknown): boolean {
   return number !== undefined && (stated === number || stated === number.slice(1));
+}
+
+/** Whether the reply says, as CAMARA's requests name theirs, that it is about another person, whatever the profile reads. */
+function namesAnother(number: PhoneNumber | undefined, { phoneNumber }: JsonObject): boolean {
+  if (number === undefined || typeof phoneNumber !== 'string') return false;
+  const stated = parsePhoneNumber(phoneNumber);
+  return stated.kind === 'parsed' && stated.value !== number;
 }
 
 /** `undefined` where the date is absent and need not be present. */

@@ -9,7 +9,7 @@ import { judgeLookup, type Judgement } from '../../src/operator/responses.ts';
 import { judgeCheck, judgeRetrieveDate } from './camara.ts';
 import { jsonReply } from '../wire/replies.ts';
 import { START_MS } from '../support/testClock.ts';
-import { hours } from '../support/values.ts';
+import { ALICE, hours } from '../support/values.ts';
 
 const EXCHANGE = {
   sentAtMs: START_MS - 200,
@@ -59,6 +59,30 @@ describe('judgeCheck', () => {
     ['beside an error', { swapped: true, error: 'x' }, 'an error with the answer'],
   ])('takes no answer from swapped: %s', (_, body, flaw) => {
     expect(judgeCheck(jsonReply(200, body), EXCHANGE, WINDOW)).toEqual({ ...INVALID, flaw });
+  });
+});
+
+describe('a reply about +447700900001 that names a number', () => {
+  it.each<[unknown, boolean]>([
+    ['+447700900001', true],
+    ['tel:+44 7700 900001', true],
+    ['447700900001', true],
+    ['07700 900001', true],
+    ['+44*******001', true],
+    ['', true],
+    [null, true],
+    [{ value: '+447700900999' }, true],
+    ['+447700900999', false],
+    ['tel:+447700900999', false],
+  ])('%j is believed: %s', (stated, isBelieved) => {
+    const reply = (body: object) => jsonReply(200, { ...body, phoneNumber: stated });
+    const exchange = { ...EXCHANGE, number: ALICE };
+    const judged = [
+      judgeCheck(reply({ swapped: false }), exchange, WINDOW),
+      judgeRetrieveDate(reply({ latestSimChange: null }), exchange),
+    ];
+    const expected = isBelieved ? { kind: 'answered' } : { ...INVALID, flaw: 'another number' };
+    expect(judged).toMatchObject([expected, expected]);
   });
 });
 
