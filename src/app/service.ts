@@ -8,6 +8,7 @@ import { banner, explorerOpening, type ExampleSettings } from './firstQuery.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { sumUpRepeats } from '../log/logDeduplication.ts';
 import { startServer } from './server.ts';
+import { endOnDefects } from './defects.ts';
 import { simulatorAt } from '../../simulator/address.ts';
 import { launchSimulator, type LaunchedSimulator } from '../../simulator/launch.ts';
 import { systemClock } from '../system/clock.ts';
@@ -18,6 +19,7 @@ import { fail, onTermination, type TerminationSignal } from '../system/terminati
 const LAST_LINES_MS = 1000;
 
 expectShortLives();
+endOnDefects();
 const config = readOrFail(readConfig);
 const everyLine = createLog(config.logLevel);
 everyLine.info('Starting.', { ...BUILD, node: process.versions.node, ...ownProfiles(config) });
