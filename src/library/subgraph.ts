@@ -176,6 +176,8 @@ function mountedRequest(app: App, request: SimSwapGraphqlRequest): MountedReques
 function callerFrom(caller: SimSwapCaller, batchScope: string | undefined): Caller {
   const identity = identityFrom(caller);
   const { mayAskAbout, ownNumber, scopes = [] } = caller;
+  // A text would include parts of its scopes.
+  if (!Array.isArray(scopes)) throw new TypeError('caller.scopes is a list of texts.');
   const mayAskAboutSeveral = batchScope === undefined || scopes.includes(batchScope);
   return {
     identity,
