@@ -371,7 +371,7 @@ function requestsOf(
         this.#pushPieces();
         return super.push(piece);
       }
-      if (this.#pieces.length === 0) setImmediate(this.#pushPieces);
+      if (this.#pieces.length === 0) setImmediate(() => this.#pushPieces());
       this.#pieces.push(piece);
       this.#piecesBytes += piece.length;
       if (this.#piecesBytes >= PIECE_BYTES) {
@@ -381,13 +381,13 @@ function requestsOf(
       return true;
     }
 
-    readonly #pushPieces = (): void => {
+    #pushPieces(): void {
       if (this.#pieces.length === 0) return;
       const piece = Buffer.concat(this.#pieces);
       this.#pieces = [];
       this.#piecesBytes = 0;
       if (!super.push(piece)) this.socket.pause();
-    };
+    }
   };
 }
 
