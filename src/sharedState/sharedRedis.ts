@@ -1,4 +1,4 @@
-import { clockElsewhere, type Clock, type ClockElsewhere } from '../system/clock.ts';
+import { clockElsewhere, slept, type Clock, type ClockElsewhere } from '../system/clock.ts';
 import { storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
 import {
@@ -73,7 +73,7 @@ export class SharedRedis implements Redis {
         this.#reportFailure(error, server);
         const isLost = error instanceof SharedStateLost && !(error instanceof OutOfMemory);
         if (!(isLost && this.#isLostLately(server))) throw error;
-        await this.#clock.sleep(TRY_AGAIN_MS, this.#closing.signal).catch(() => undefined);
+        await slept(this.#clock, TRY_AGAIN_MS, this.#closing.signal);
       }
       if (this.#closing.signal.aborted || this.#clock.monotonicMs() >= endsAtMs)
         throw new SharedStateLost();
@@ -107,7 +107,7 @@ export class SharedRedis implements Redis {
     this.#next = undefined;
     for (const listener of this.#recoveryListeners) next.onBack(listener);
     // By then commands on the former connections have a reply, or are lost.
-    await this.#clock.sleep(COMMAND_TIMEOUT_MS, this.#closing.signal).catch(() => undefined);
+    await slept(this.#clock, COMMAND_TIMEOUT_MS, this.#closing.signal);
     before.close();
   }
 
@@ -119,7 +119,7 @@ export class SharedRedis implements Redis {
         return this.#next === next;
       } catch (error) {
         this.#reportFailure(error, next.serverOf(READY));
-        await this.#clock.sleep(TRY_NEXT_MS, this.#closing.signal).catch(() => undefined);
+        await slept(this.#clock, TRY_NEXT_MS, this.#closing.signal);
       }
     }
     return false;
