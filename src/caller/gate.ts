@@ -51,13 +51,6 @@ export const REFUSALS = {
     message: 'Access tokens cannot be verified at the moment. Try again later.',
     headers: { 'retry-after': '5' },
   },
-  // The issuer may have published this key since its keys were fetched; they are fetched again soon.
-  'unknown-key': {
-    status: 503,
-    code: 'UNAVAILABLE',
-    message: 'The key of the access token is not known yet. Try again later.',
-    headers: { 'retry-after': '1' },
-  },
   'no-such-purpose': {
     status: 400,
     code: 'BAD_USER_INPUT',

@@ -32,13 +32,7 @@ const MIN_EXPONENT = 65_537n;
 /** It is not known whether a token is valid. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
-  readonly reason: 'no-keys' | 'unknown-key';
-
-  /** @param reason the keys cannot be fetched, or it is too soon to fetch them for a key that is not among them */
-  constructor(reason: KeysUnavailable['reason']) {
-    super();
-    this.reason = reason;
-  }
+  readonly reason = 'no-keys';
 }
 
 interface KeySet {
@@ -84,9 +78,7 @@ export class SigningKeys {
   /** @throws {KeysUnavailable} when no usable keys are available, and none can be fetched */
   async probe(): Promise<KeySet> {
     await this.load();
-    if (this.published === undefined || !this.areCurrent()) {
-      throw new KeysUnavailable('no-keys');
-    }
+    if (this.published === undefined || !this.areCurrent()) throw new KeysUnavailable();
     return this.published;
   }
 
@@ -103,8 +95,8 @@ export class SigningKeys {
       await this.#refresh();
       const latest = await this.probe();
       if (latest.generation !== keys.generation) return latest.select(header, token);
-      if (this.#failures > 0) throw new KeysUnavailable('no-keys');
-      throw this.#ageMs() < MIN_INTERVAL_MS ? error : new KeysUnavailable('unknown-key');
+      // Without a failure the set is fresh, and the key is not the issuer's.
+      throw this.#failures > 0 ? new KeysUnavailable() : error;
     }
   };
 
