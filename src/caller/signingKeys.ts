@@ -9,7 +9,7 @@ import {
   type JWK,
   type JWSHeaderParameters,
 } from 'jose';
-import { errorName } from '../domain/errors.ts';
+import { errorName, namedError } from '../domain/errors.ts';
 import { connectFailureOf } from '../wire/connectFailure.ts';
 
 /**
@@ -146,10 +146,10 @@ export class SigningKeys {
  */
 function usableKeys(published: unknown): { readonly keys: JWK[]; readonly ignored: number } {
   const { keys: all }: { readonly keys?: unknown } = Object(published);
-  if (!Array.isArray(all)) throw Object.assign(new Error(), { name: 'not a key set' });
+  if (!Array.isArray(all)) throw namedError('not a key set');
   const keys = all.filter(isUsable);
   // An accident, since an issuer that withdraws all of its keys can sign nothing.
-  if (keys.length === 0) throw Object.assign(new Error(), { name: 'no usable keys' });
+  if (keys.length === 0) throw namedError('no usable keys');
   return { keys, ignored: all.length - keys.length };
 }
 

@@ -91,3 +91,8 @@ export function errorName(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
+
+/** An error of which the name is all that is read, by {@link errorName}. */
+export function namedError(name: string): Error {
+  return Object.assign(new Error(), { name });
+}

@@ -1,4 +1,5 @@
 import { Pool, type Dispatcher } from 'undici';
+import { namedError } from '../domain/errors.ts';
 import type { Clock } from '../system/clock.ts';
 import { ConnectionFiles, type ConnectionFilesParts } from './connectionFiles.ts';
 import type { ConnectionSettings } from './wireSettings.ts';
@@ -77,12 +78,12 @@ export class PublishedJson {
     });
     if (statusCode !== 200) {
       await body.dump();
-      throw Object.assign(new Error(), { name: `status ${statusCode}` });
+      throw namedError(`status ${statusCode}`);
     }
     const text = await body.text();
     const document: unknown = JSON.parse(text);
     const flaw = flawIn(text);
-    if (flaw !== undefined) throw Object.assign(new Error(), { name: flaw });
+    if (flaw !== undefined) throw namedError(flaw);
     return document;
   }
 
