@@ -330,8 +330,12 @@ interface Faulty {
   readonly port: number;
   readonly server: ServerProcess;
   readonly manner: Manner;
+  /** Asks about further numbers, unless so many wait that a slow machine would only fall behind. */
   readonly ask: (turn: number) => Promise<unknown>;
 }
+
+/** A service waits for the answers about so many numbers at once: those of one crowd. */
+const MAX_ASKED_NUMBERS = 20;
 
 async function startFaulty(name: FaultName, started: AsyncDisposableStack): Promise<Faulty> {
   const fault: Fault = FAULTS[name];
@@ -352,12 +356,19 @@ async function startFaulty(name: FaultName, started: AsyncDisposableStack): Prom
     prefix,
   );
   started.use(server);
-  const ask = (turn: number): Promise<unknown> => {
+  let asked = 0;
+  const ask = async (turn: number): Promise<unknown> => {
+    if (asked + numbers > MAX_ASKED_NUMBERS) return undefined;
     const n = Array.from(
       { length: numbers },
       (_, index) => number ?? numberOf(turn * numbers + index),
     );
-    return server.ask(ASK, { n }, headers);
+    asked += numbers;
+    try {
+      return await server.ask(ASK, { n }, headers);
+    } finally {
+      asked -= numbers;
+    }
   };
   return { name, port, server, manner, ask };
 }
@@ -458,9 +469,12 @@ describe.skipIf(!IS_LONG || LEFT_OUT !== undefined)(`a real Prometheus ${LEFT_OU
       for (const { manner, server } of all) await manner.heals?.(server);
       await Promise.all(asked);
       await Promise.all(all.map((one) => one.ask(turn + 1).catch(() => undefined)));
-      const found = [...raised].map(([name, alerts]) => [name, [...alerts].toSorted()]);
-      const expected = group.map((name) => [name, [...FAULTS[name].alerts]]);
-      expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
+      // Only what differs: a report is cut short.
+      const others = group.flatMap((name) => {
+        const found = [...(raised.get(name) ?? [])].toSorted().join(', ');
+        return found === FAULTS[name].alerts.join(', ') ? [] : [`${name}: ${found}`];
+      });
+      expect(others).toEqual([]);
       const unwritten = (): unknown =>
         all.flatMap(({ name, server }) => {
           const fault: Fault = FAULTS[name];
