@@ -110,8 +110,12 @@ attack('pipelines', async (stage) => {
       await Promise.all(sockets.map((socket) => once(socket.resume(), ready)));
       target.resetDelay();
       for (const socket of sockets) socket.write(text);
-      await Promise.all(sockets.map(closed));
-      return (await target.figures()).ownTurnMs;
+      await Promise.all(
+        sockets.map((socket) => Promise.race([once(socket, 'data'), closed(socket)])),
+      );
+      const { ownTurnMs } = await target.figures();
+      for (const socket of sockets) socket.destroy();
+      return ownTurnMs;
     };
     const honestMs = await turnOf(LAST);
     for (const read of READS) {
