@@ -1,17 +1,19 @@
 import { once } from 'node:events';
 import {
   createServer,
-  IncomingMessage,
+  type IncomingMessage,
   type RequestListener,
   type Server,
   type ServerResponse,
 } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { READ_BYTES, type BodyPace } from './bodyPace.ts';
+import type { BodyPace } from './bodyPace.ts';
 import { wantsPage } from './explorer.ts';
-import { UNKNOWN_CALLER } from './fairShares.ts';
+import { dropBehind, parsedRequests } from './parsedRequests.ts';
+import { RefusedBodies } from './refusedBodies.ts';
 import { replyOf, SECURITY_HEADERS, type Refusal, type Reply, type ReplyHeaders } from './reply.ts';
+import { isSent, UnreadReplies, type Held, type Unread } from './unreadReplies.ts';
 
 export interface HttpServerParts {
   readonly host: string;
@@ -50,24 +52,8 @@ const BACKLOG = 4096;
  */
 const READ_AHEAD_BYTES = 16 * 1024;
 
-/** Pieces of a body that are smaller are put together. */
-const PIECE_BYTES = 1024;
-/** In one turn of the event loop: a read of bytes that are chunks by themselves takes some 20. */
-const MAX_PIECES_MS = 25;
-
-/** The most that is dropped of a refused body: its client may read a reply only once it has sent everything. */
-const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
-const DROPPING_MS = 5000;
-/** The same once a server that closes has nothing else to do: its clients have their replies. */
+/** The most time for bodies that are dropped, once a server that closes has nothing else to do: their replies are sent. */
 const LAST_DROPPING_MS = 1000;
-const LITTLE_BYTES = READ_BYTES / 4;
-/** The limit on what is read of all refused bodies; each has at most one read while it waits for the next. */
-const MAX_DROPPING_BYTES = 16 * 1024 * 1024;
-/** A refused request until its body has been dropped: it holds its headers. */
-const REFUSED_BYTES = 24 * 1024;
-
-/** What is dropped of what comes behind a request before its reply: a client that sends more is cut off. */
-const MAX_BEHIND_BYTES = 128 * 1024;
 
 /** The service's HTTP side: /graphql, /livez, /readyz, and a page that names them. */
 export class HttpServer {
@@ -79,9 +65,7 @@ export class HttpServer {
   readonly #new = new Set<Socket>();
   readonly #idle = new Set<Socket>();
   readonly #unread: UnreadReplies;
-  readonly #dropping: UnreadReplies;
-  /** When this turn of the event loop began to parse small pieces of bodies. */
-  #piecesSinceMs: number | undefined;
+  readonly #refused: RefusedBodies;
   #isDraining = false;
   #isClosing = false;
   /** Whether what is dropped last ends soon. */
@@ -90,7 +74,7 @@ export class HttpServer {
   constructor(parts: HttpServerParts) {
     this.#parts = parts;
     this.#unread = new UnreadReplies(parts.replyTimeoutMs, parts.unreadBytes);
-    this.#dropping = new UnreadReplies(DROPPING_MS, parts.unreadBytes + MAX_DROPPING_BYTES);
+    this.#refused = new RefusedBodies(parts.pace, parts.unreadBytes);
     this.#server = createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
@@ -101,7 +85,10 @@ export class HttpServer {
         connectionsCheckingInterval: 1000,
         // Node answers requests without it by itself: any number of those that it has read.
         requireHostHeader: false,
-        IncomingMessage: requestsOf((socket) => this.#underWay.has(socket), this.#onPieces),
+        IncomingMessage: parsedRequests({
+          isBusy: (socket) => this.#underWay.has(socket),
+          all: () => [...this.#new, ...this.#idle, ...this.#underWay.keys()],
+        }),
         shouldUpgradeCallback: ({ socket }) => this.#underWay.has(socket),
       },
       this.#serve,
@@ -182,13 +169,13 @@ export class HttpServer {
 
   /** Closes idle connections once every reply is sent: those with `connection: close` end with their reply. */
   readonly #closeIdleConnections = (): void => {
-    if (!this.#isClosing || this.#underWay.size > this.#dropping.size) return;
+    if (!this.#isClosing || this.#underWay.size > this.#refused.size) return;
     if (this.#underWay.size > 0) {
       if (this.#isEnding) return;
       this.#isEnding = true;
       setTimeout(() => {
         this.#isEnding = false;
-        this.#dropping.cutSent();
+        this.#refused.cutSent();
       }, LAST_DROPPING_MS).unref();
       return;
     }
@@ -230,27 +217,7 @@ export class HttpServer {
     if (before === undefined) return void socket.destroy();
     before.isLast = true;
     if (before.response !== undefined) endConnectionAfter(before.response);
-    let droppedBytes = head.length;
-    behind.on('error', () => undefined);
-    behind.on('data', ({ length }: Buffer) => {
-      droppedBytes += length;
-      if (droppedBytes > MAX_BEHIND_BYTES) socket.destroy();
-    });
-  };
-
-  /** What has come of other connections waits for the next turn, once one has parsed small pieces of bodies for a while. */
-  readonly #onPieces = (): void => {
-    const nowMs = performance.now();
-    if (this.#piecesSinceMs === undefined) {
-      this.#piecesSinceMs = nowMs;
-      setImmediate(() => (this.#piecesSinceMs = undefined));
-    }
-    if (nowMs < this.#piecesSinceMs + MAX_PIECES_MS) return;
-    this.#piecesSinceMs = Infinity;
-    const all = [...this.#new, ...this.#idle, ...this.#underWay.keys()];
-    const others = all.filter((socket) => !socket.isPaused());
-    for (const socket of others) socket.pause();
-    setImmediate(() => others.forEach((socket) => socket.resume()));
+    dropBehind(socket, behind, head);
   };
 
   #replyOutsideGraphql(request: IncomingMessage): Reply {
@@ -273,16 +240,8 @@ export class HttpServer {
     try {
       const reply = await this.#parts.graphql(request, response, headers);
       if (response.destroyed) return;
-      let unread: Unread | undefined;
-      if (reply.headers['connection'] === 'close' && !request.complete) {
-        unread = this.#dropping.add(response, REFUSED_BYTES);
-        holdNothingOf(request);
-        // One that is closed ends here: in the queue it would hold its request, which nothing counts any longer.
-        await new Promise<void>((resolve) => {
-          response.once('close', resolve);
-          this.#parts.pace.turn(REFUSED, resolve);
-        });
-      }
+      const comesStill = reply.headers['connection'] === 'close' && !request.complete;
+      const unread = comesStill ? await this.#refused.turn(response) : undefined;
       this.#send(response, headers, reply, unread);
     } catch (defect) {
       this.#parts.onDefect(defect);
@@ -291,8 +250,8 @@ export class HttpServer {
     }
   }
 
-  /** @param refused where its body is among those that are dropped already */
-  #send(response: ServerResponse, headers: ReplyHeaders, reply: Reply, refused?: Unread): void {
+  /** @param unread where its body is among those that are dropped already */
+  #send(response: ServerResponse, headers: ReplyHeaders, reply: Reply, unread?: Unread): void {
     if (response.destroyed) return;
     const { status, body } = reply;
     Object.assign(headers, reply.headers);
@@ -302,93 +261,14 @@ export class HttpServer {
     response.writeHead(status, headers);
     const { readableEnded, destroyed } = response.req;
     if (headers['connection'] === 'close' && !readableEnded && !destroyed) {
-      this.#endOnceRead(response, body, refused);
+      this.#refused.send(response, body, unread);
+      this.#closeIdleConnections();
       return;
     }
     response.end(body);
     // The system accepts most replies at once.
     if (response.socket?.writableLength !== 0) this.#unread.add(response, body.length);
   }
-
-  /**
-   * Sends a reply whose connection ends with it. The rest of the request is dropped first: a connection that is closed
-   * while its client sends is reset, and the reply is lost with it.
-   */
-  #endOnceRead(response: ServerResponse, body: Reply['body'], refused: Unread | undefined): void {
-    const { req: request } = response;
-    response.write(body);
-    const end = (): void => void response.end();
-    const unread = refused ?? this.#dropping.add(response, REFUSED_BYTES);
-    let dropped = 0;
-    request.on('data', ({ length }: Buffer) => {
-      const before = dropped;
-      dropped += length;
-      if (before <= LITTLE_BYTES && dropped > LITTLE_BYTES) this.#dropping.hold(unread, READ_BYTES);
-      if (dropped > MAX_DROPPED_BYTES) end();
-      else this.#parts.pace.await(request, UNKNOWN_CALLER);
-    });
-    request.once('end', end).once('close', end).resume();
-    request.socket.resume();
-    this.#closeIdleConnections();
-  }
-}
-
-/** Bodies that are refused before they have come: thousands may be in one turn of the event loop. */
-const REFUSED = ' refused';
-
-/** Drops what has come of a body, and reads no more of it. */
-function holdNothingOf(request: IncomingMessage): void {
-  request.pause();
-  request.read();
-  // That has begun another read.
-  process.nextTick(() => request.socket.pause());
-}
-
-/** Node's parser goes at once through all that it has read of a connection: these requests are what it may find there. */
-function requestsOf(
-  isUnderWay: (socket: Socket) => boolean,
-  onPieces: () => void,
-): typeof IncomingMessage {
-  return class extends IncomingMessage {
-    declare isUpgrade: boolean;
-    #hasBody = false;
-    #pieces: Buffer[] = [];
-    #piecesBytes = 0;
-
-    get upgrade(): boolean {
-      return this.isUpgrade;
-    }
-
-    /** One that comes before the reply to the one before it reads as an upgrade of its connection, where the parser stops. */
-    set upgrade(isUpgrade: boolean | null) {
-      this.isUpgrade = isUpgrade === true || isUnderWay(this.socket);
-    }
-
-    /** Small pieces of a body become one: each by itself would be held with half a kilobyte, and has several ticks. */
-    override push(piece: Buffer | null): boolean {
-      if (piece === null || piece.length >= PIECE_BYTES || !this.#hasBody) {
-        this.#hasBody = true;
-        this.#pushPieces();
-        return super.push(piece);
-      }
-      if (this.#pieces.length === 0) setImmediate(() => this.#pushPieces());
-      this.#pieces.push(piece);
-      this.#piecesBytes += piece.length;
-      if (this.#piecesBytes >= PIECE_BYTES) {
-        this.#pushPieces();
-        onPieces();
-      }
-      return true;
-    }
-
-    #pushPieces(): void {
-      if (this.#pieces.length === 0) return;
-      const piece = Buffer.concat(this.#pieces);
-      this.#pieces = [];
-      this.#piecesBytes = 0;
-      if (!super.push(piece)) this.socket.pause();
-    }
-  };
 }
 
 /** Of a target that names its host, as for a proxy, that host counts, whatever the header says (RFC 9112 §3.2.2). */
@@ -439,11 +319,6 @@ function headerFault({ rawHeaders, httpVersion }: IncomingMessage): Refusal | un
 
 const INTERNAL_ERROR: Refusal = { status: 500, code: 'INTERNAL_SERVER_ERROR' };
 
-/** Whether the system has taken all of the reply. */
-function isSent(response: ServerResponse | undefined): boolean {
-  return response?.headersSent === true && response.writableLength === 0;
-}
-
 function endConnectionAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
@@ -456,83 +331,7 @@ function json(status: number, body: object): Reply {
   };
 }
 
-/**
- * A response while it is under way. It is cleared at the end: when a Set of V8 grows, its old table lives until the
- * next full collection, with its contents (docs/decisions/0025-objects-that-live-as-long-as-a-request.md).
- */
-interface Held {
-  response: ServerResponse | undefined;
-}
-
 interface UnderWay extends Held {
   /** Whether others came behind it. */
   isLast: boolean;
-}
-
-interface Unread extends Held {
-  bytes: number;
-}
-
-/** Cuts off clients whose replies do not end: each after a time, the slowest of several when all hold too much. */
-class UnreadReplies {
-  readonly #timeoutMs: number;
-  readonly #maxBytes: number;
-  /** In the order in which they were completed. */
-  readonly #replies = new Set<Unread>();
-  cutOff = 0;
-  #bytes = 0;
-
-  /**
-   * @param timeoutMs for one reply, from its completion on
-   * @param maxBytes of all
-   */
-  constructor(timeoutMs: number, maxBytes: number) {
-    this.#timeoutMs = timeoutMs;
-    this.#maxBytes = maxBytes;
-  }
-
-  add(response: ServerResponse, bytes: number): Unread {
-    const unread: Unread = { response, bytes: 0 };
-    const timer = setTimeout(() => this.#cut(unread), this.#timeoutMs);
-    response.once('close', () => {
-      clearTimeout(timer);
-      this.#forget(unread);
-    });
-    this.#replies.add(unread);
-    this.hold(unread, bytes);
-    return unread;
-  }
-
-  get size(): number {
-    return this.#replies.size;
-  }
-
-  /** Cuts off the clients whose replies are complete but for their end. */
-  cutSent(): void {
-    for (const unread of this.#replies) if (isSent(unread.response)) this.#cut(unread);
-  }
-
-  /** Counts more bytes for a reply, which is the latest from now on; none for one that has ended. */
-  hold(unread: Unread, bytes: number): void {
-    if (!this.#replies.delete(unread)) return;
-    this.#replies.add(unread);
-    unread.bytes += bytes;
-    this.#bytes += bytes;
-    for (const oldest of this.#replies) {
-      if (this.#bytes <= this.#maxBytes || oldest === unread) return;
-      this.#cut(oldest);
-      this.#forget(oldest);
-    }
-  }
-
-  #forget(unread: Unread): void {
-    if (!this.#replies.delete(unread)) return;
-    this.#bytes -= unread.bytes;
-    unread.response = undefined;
-  }
-
-  #cut({ response }: Unread): void {
-    this.cutOff += 1;
-    response?.req.socket.destroy();
-  }
 }

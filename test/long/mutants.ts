@@ -336,16 +336,20 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
-    file: 'src/graphql/httpServer.ts',
+    file: 'src/graphql/refusedBodies.ts',
     tests: ['test/graphql/httpServer', 'test/graphql/bodyPace'],
     mutants: [
-      ['this.#dropping.hold(unread, READ_BYTES)', '{}'],
-      ['this.#parts.pace.await(request, UNKNOWN_CALLER);', '{}'],
-      ['holdNothingOf(request);\n', ''],
-      ['this.#parts.pace.turn(REFUSED, resolve);', 'resolve();'],
+      ['this.#dropping.hold(held, READ_BYTES)', '{}'],
+      ['this.#pace.await(request, UNKNOWN_CALLER);', '{}'],
+      ['holdNothingOf(response.req);\n', ''],
+      ['this.#pace.turn(REFUSED, resolve);', 'resolve();'],
       ["response.once('close', resolve);\n", ''],
-      ['if (this.#bytes <= this.#maxBytes || oldest === unread) return;', 'return;'],
     ],
+  },
+  {
+    file: 'src/graphql/unreadReplies.ts',
+    tests: ['test/graphql/httpServer'],
+    mutants: [['if (this.#bytes <= this.#maxBytes || oldest === unread) return;', 'return;']],
   },
   {
     file: 'src/graphql/turns.ts',

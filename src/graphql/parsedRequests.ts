@@ -1,0 +1,94 @@
+import { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** Pieces of a body that are smaller are put together. */
+const PIECE_BYTES = 1024;
+/** In one turn of the event loop: a read of bytes that are chunks by themselves takes some 20. */
+const MAX_PIECES_MS = 25;
+
+/** What is dropped of what comes behind a request before its reply: a client that sends more is cut off. */
+const MAX_BEHIND_BYTES = 128 * 1024;
+
+/** The connections of a server. */
+export interface Connections {
+  /** Whether one has a request that is not answered yet. */
+  isBusy(socket: Socket): boolean;
+  all(): Iterable<Socket>;
+}
+
+/**
+ * The requests of a server. Node's parser goes at once through all that it has read of a connection: these are what it
+ * may find there.
+ */
+export function parsedRequests(connections: Connections): typeof IncomingMessage {
+  const countPieces = pausingOthers(connections);
+  return class extends IncomingMessage {
+    declare isUpgrade: boolean;
+    #hasBody = false;
+    #pieces: Buffer[] = [];
+    #piecesBytes = 0;
+
+    get upgrade(): boolean {
+      return this.isUpgrade;
+    }
+
+    /** One that comes before the reply to the one before it reads as an upgrade of its connection, where the parser stops. */
+    set upgrade(isUpgrade: boolean | null) {
+      this.isUpgrade = isUpgrade === true || connections.isBusy(this.socket);
+    }
+
+    /** Small pieces of a body become one: each by itself would be held with half a kilobyte, and has several ticks. */
+    override push(piece: Buffer | null): boolean {
+      if (piece === null || piece.length >= PIECE_BYTES || !this.#hasBody) {
+        this.#hasBody = true;
+        if (this.#pieces.length > 0) this.#pushPieces();
+        return super.push(piece);
+      }
+      if (this.#pieces.length === 0) setImmediate(() => this.#pushPieces());
+      this.#pieces.push(piece);
+      this.#piecesBytes += piece.length;
+      if (this.#piecesBytes >= PIECE_BYTES) {
+        this.#pushPieces();
+        countPieces();
+      }
+      return true;
+    }
+
+    #pushPieces(): void {
+      if (this.#pieces.length === 0) return;
+      const piece = Buffer.concat(this.#pieces);
+      this.#pieces = [];
+      this.#piecesBytes = 0;
+      if (!super.push(piece)) this.socket.pause();
+    }
+  };
+}
+
+/** What has come of other connections waits for the next turn, once one has parsed small pieces of bodies for a while. */
+function pausingOthers(connections: Connections): () => void {
+  /** When this turn of the event loop began to parse small pieces. */
+  let sinceMs: number | undefined;
+  return () => {
+    const nowMs = performance.now();
+    if (sinceMs === undefined) {
+      sinceMs = nowMs;
+      setImmediate(() => (sinceMs = undefined));
+    }
+    if (nowMs < sinceMs + MAX_PIECES_MS) return;
+    sinceMs = Infinity;
+    const others = [...connections.all()].filter((socket) => !socket.isPaused());
+    for (const socket of others) socket.pause();
+    setImmediate(() => others.forEach((socket) => socket.resume()));
+  };
+}
+
+/** Drops what was sent behind the last request of a connection, and cuts off a client that sends too much of it. */
+export function dropBehind(socket: Socket, behind: Duplex, head: Buffer): void {
+  let droppedBytes = head.length;
+  behind.on('error', () => undefined);
+  behind.on('data', ({ length }: Buffer) => {
+    droppedBytes += length;
+    if (droppedBytes > MAX_BEHIND_BYTES) socket.destroy();
+  });
+}
