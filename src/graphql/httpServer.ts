@@ -10,7 +10,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { BodyPace } from './bodyPace.ts';
 import { wantsPage } from './explorer.ts';
-import { dropBehind, parsedRequests } from './parsedRequests.ts';
+import { dropBehind, parsedRequests, stopParserBehind } from './parsedRequests.ts';
 import { RefusedBodies } from './refusedBodies.ts';
 import { replyOf, SECURITY_HEADERS, type Refusal, type Reply, type ReplyHeaders } from './reply.ts';
 import { isSent, UnreadReplies, type Held, type Unread } from './unreadReplies.ts';
@@ -85,11 +85,13 @@ export class HttpServer {
         connectionsCheckingInterval: 1000,
         // Node answers requests without it by itself: any number of those that it has read.
         requireHostHeader: false,
-        IncomingMessage: parsedRequests({
-          isBusy: (socket) => this.#underWay.has(socket),
-          all: () => [...this.#new, ...this.#idle, ...this.#underWay.keys()],
-        }),
-        shouldUpgradeCallback: ({ socket }) => this.#underWay.has(socket),
+        IncomingMessage: parsedRequests(() => [
+          ...this.#new,
+          ...this.#idle,
+          ...this.#underWay.keys(),
+        ]),
+        // One that is offered is ignored.
+        shouldUpgradeCallback: () => false,
       },
       this.#serve,
     );
@@ -98,6 +100,7 @@ export class HttpServer {
     this.#server.on('upgrade', this.#endPipeline);
     this.#server.on('connection', (socket: Socket) => {
       parts.onConnection();
+      stopParserBehind(socket, (one) => this.#underWay.has(one));
       this.#awaitRequest(socket, this.#new);
       socket.once('close', () => {
         this.#new.delete(socket);

@@ -10,33 +10,18 @@ const MAX_PIECES_MS = 25;
 /** What is dropped of what comes behind a request before its reply: a client that sends more is cut off. */
 const MAX_BEHIND_BYTES = 128 * 1024;
 
-/** The connections of a server. */
-export interface Connections {
-  /** Whether one has a request that is not answered yet. */
-  isBusy(socket: Socket): boolean;
-  all(): Iterable<Socket>;
-}
-
 /**
  * The requests of a server. Node's parser goes at once through all that it has read of a connection: these are what it
- * may find there.
+ * may find there, with {@link stopParserBehind}.
+ *
+ * @param connections all of the server's
  */
-export function parsedRequests(connections: Connections): typeof IncomingMessage {
+export function parsedRequests(connections: () => Iterable<Socket>): typeof IncomingMessage {
   const countPieces = pausingOthers(connections);
   return class extends IncomingMessage {
-    declare isUpgrade: boolean;
     #hasBody = false;
     #pieces: Buffer[] = [];
     #piecesBytes = 0;
-
-    get upgrade(): boolean {
-      return this.isUpgrade;
-    }
-
-    /** One that comes before the reply to the one before it reads as an upgrade of its connection, where the parser stops. */
-    set upgrade(isUpgrade: boolean | null) {
-      this.isUpgrade = isUpgrade === true || connections.isBusy(this.socket);
-    }
 
     /** Small pieces of a body become one: each by itself would be held with half a kilobyte, and has several ticks. */
     override push(piece: Buffer | null): boolean {
@@ -66,7 +51,7 @@ export function parsedRequests(connections: Connections): typeof IncomingMessage
 }
 
 /** What has come of other connections waits for the next turn, once one has parsed small pieces of bodies for a while. */
-function pausingOthers(connections: Connections): () => void {
+function pausingOthers(connections: () => Iterable<Socket>): () => void {
   /** When this turn of the event loop began to parse small pieces. */
   let sinceMs: number | undefined;
   return () => {
@@ -77,9 +62,32 @@ function pausingOthers(connections: Connections): () => void {
     }
     if (nowMs < sinceMs + MAX_PIECES_MS) return;
     sinceMs = Infinity;
-    const others = [...connections.all()].filter((socket) => !socket.isPaused());
+    const others = [...connections()].filter((socket) => !socket.isPaused());
     for (const socket of others) socket.pause();
     setImmediate(() => others.forEach((socket) => socket.resume()));
+  };
+}
+
+/** What Node parses a connection with. It is not documented; Node 24 and 26 have it. */
+interface Parser {
+  /** Takes a request whose headers have come, and returns how llhttp is to go on. */
+  onIncoming(request: IncomingMessage, isKeptAlive: boolean): number;
+}
+
+/** It goes no further than this request. */
+const UPGRADE = 2;
+
+/**
+ * A request that comes while its connection is busy is taken for an upgrade, at which the parser stops: the server emits
+ * `upgrade` with it, and with what was read behind it.
+ */
+export function stopParserBehind(socket: Socket, isBusy: (socket: Socket) => boolean): void {
+  const { parser } = socket as Socket & { readonly parser: Parser };
+  const begin = parser.onIncoming;
+  parser.onIncoming = (request, isKeptAlive) => {
+    if (!isBusy(socket)) return begin(request, isKeptAlive);
+    Object.assign(request, { upgrade: true });
+    return UPGRADE;
   };
 }
 
