@@ -71,7 +71,7 @@ function pausingOthers(connections: () => Iterable<Socket>): () => void {
 /** What Node parses a connection with. It is not documented; Node 24 and 26 have it. */
 interface Parser {
   /** Takes a request whose headers have come, and returns how llhttp is to go on. */
-  onIncoming(request: IncomingMessage, isKeptAlive: boolean): number;
+  onIncoming: (request: IncomingMessage, isKeptAlive: boolean) => number;
 }
 
 /** It goes no further than this request. */
@@ -82,6 +82,7 @@ const UPGRADE = 2;
  * `upgrade` with it, and with what was read behind it.
  */
 export function stopParserBehind(socket: Socket, isBusy: (socket: Socket) => boolean): void {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as Node makes each
   const { parser } = socket as Socket & { readonly parser: Parser };
   const begin = parser.onIncoming;
   parser.onIncoming = (request, isKeptAlive) => {
