@@ -74,6 +74,8 @@ export class ConsentFlow {
   readonly #firstRead = Promise.withResolvers<void>();
   /** Resolves once the record was read and its answers were returned; no request's patience ends before that. */
   readonly firstRead = this.#firstRead.promise;
+  /** Resolves when no request waits and nothing is under way; never rejects. */
+  running: Promise<void> | undefined;
   readonly #number: PhoneNumber;
   readonly #callerKey: string;
   readonly #parts: ConsentFlowParts;
@@ -82,10 +84,9 @@ export class ConsentFlow {
   readonly #recalls = new WeakMap<Waiter, Recall>();
   #page: ConsentSnapshot | undefined;
   #readFor: ConsentOperator | undefined;
-  /** The steps until the next one that sleeps, writes or makes an exchange, or until fewer requests wait. */
-  #stepsLeft = 0;
+  /** The steps since the last one that slept, wrote or made an exchange, or since other requests wait. */
+  #steps = 0;
   #wake: (() => void) | undefined;
-  #running: Promise<void> | undefined;
 
   /** @param callerKey as {@link hashedCallerKey} names it */
   constructor(number: PhoneNumber, callerKey: string, parts: ConsentFlowParts) {
@@ -95,22 +96,18 @@ export class ConsentFlow {
     this.#ledger = new ConsentLedger(number, callerKey, parts);
   }
 
-  /** Resolves when no request waits and nothing is under way; never rejects. */
-  get running(): Promise<void> | undefined {
-    return this.#running;
-  }
-
   join(waiter: Waiter): void {
     this.#waiters.add(waiter);
-    this.#allowSteps();
+    this.#steps = 0;
     // The record may answer the new waiter.
     this.#wake?.();
-    this.#running ??= this.#run();
+    this.running ??= this.#run();
   }
 
   /** A waiter leaves, with what its caller may know about the consent. */
   leave(waiter: Waiter): void {
     this.#waiters.remove(waiter);
+    this.#steps = 0;
     if (this.#waiters.count === 0) this.#wake?.();
     waiter.settle(lookupFailed(waiter.wanted, this.#ledger.failureNow(PENDING)));
   }
@@ -126,33 +123,30 @@ export class ConsentFlow {
       else this.#waiters.reject(error);
     } finally {
       this.#firstRead.resolve();
-      this.#running = undefined;
+      this.running = undefined;
       this.#parts.flows.delete(this.#callerKey);
     }
   }
 
   #nextStep(): Step {
-    const waiting = this.#waiters;
     const { clock, operators } = this.#parts;
+    const { waiters, pendingCause } = this.#waiters;
     const known = { readFor: this.#readFor, recalls: this.#recalls, operators };
-    const step = nextStep(this.#page, waiting, known, clock.nowMs());
-    if (this.#stepsLeft === 0) throw new Error('The steps of a consent do not end.');
-    this.#stepsLeft -= 1;
+    const step = nextStep(this.#page, { waiters, pendingCause }, known, clock.nowMs());
+    this.#steps += 1;
+    if (this.#steps > mostSteps(waiters.length))
+      throw new Error('The steps of a consent do not end.');
     if (step.kind === 'read' || step.kind === 'recall') {
-      waiting.decide();
+      this.#waiters.decide();
       return step;
     }
-    waiting.decided();
+    this.#waiters.decidedFor = undefined;
     if (step.kind !== 'end' && step.kind !== 'answer') {
-      this.#allowSteps();
+      this.#steps = 0;
       if (step.kind !== 'restore') this.#firstRead.resolve();
     }
     this.#page = undefined;
     return step;
-  }
-
-  #allowSteps(): void {
-    this.#stepsLeft = mostSteps(this.#waiters.count);
   }
 
   async #take(step: Exclude<Step, { kind: 'end' }>): Promise<void> {
@@ -167,7 +161,7 @@ export class ConsentFlow {
       case 'answer': {
         const { count } = this.#waiters;
         const expiredIds = await this.#waiters.answer((waiter) => step.answers.get(waiter));
-        if (this.#waiters.count < count) this.#allowSteps();
+        if (this.#waiters.count < count) this.#steps = 0;
         if (expiredIds.length > 0) await this.#ledger.markDelivered(step.page, expiredIds);
         return undefined;
       }
@@ -248,20 +242,17 @@ export class ConsentFlow {
 
   /** @param queuedMs while it waited, another process may have received a refusal or the answer */
   async #prompt({ operator, cause, page }: StepOf<'prompt'>, queuedMs: number): Promise<void> {
-    this.#waiters.keepPending(cause);
+    this.#waiters.decidedFor = cause;
     if (queuedMs < LOOK_AGAIN_MS) this.#page = page;
     let step = this.#nextStep();
     for (; step.kind === 'read' || step.kind === 'recall'; step = this.#nextStep()) {
       await this.#take(step);
     }
-    if (step.kind === 'prompt' && step.operator === operator) await this.#request(step);
-  }
-
-  async #request({ page, cause, operator, lookup }: StepOf<'prompt'>): Promise<void> {
-    const claim = await this.#ledger.claimRequest(page, lookup, operator);
+    if (step.kind !== 'prompt' || step.operator !== operator) return;
+    const claim = await this.#ledger.claimRequest(step.page, step.lookup, operator);
     switch (claim.kind) {
       case 'claimed':
-        return this.#requestConsent(cause, claim);
+        return this.#requestConsent(step.cause, claim);
       case 'conflict':
         return this.#lookAgain();
       case 'late':
@@ -513,7 +504,12 @@ export class ConsentFlow {
   ): Promise<void> {
     const { consent } = spent;
     const nowMs = this.#ledger.nowMs();
-    const failed = { lookup, failure: asOfConsent(failure) };
+    // A reply that cannot be trusted closes the operation: a lookup for another window would ring the phone again.
+    const isTrusted = failure.code !== 'OPERATOR_INVALID_REPLY';
+    const failed: FailedLookup = {
+      lookup,
+      failure: isTrusted ? failure : { ...failure, reach: 'operation' },
+    };
     const learned = lookupEnded(consent, failed, nowMs, rules);
     const returned = { lookup, failure: failureReturned(learned, failed.failure, nowMs) };
     await this.#onceWritten(this.#ledger.learn(spent, learned), async () => {
@@ -542,11 +538,4 @@ function endingOf(
 function failureReturned(learned: Learned, failure: LookupFailure, nowMs: number): LookupFailure {
   const remembered = failureIn(learned);
   return remembered === undefined ? failure : failureToReturn(remembered, nowMs);
-}
-
-/**
- * A reply that cannot be trusted closes the operation: a lookup for another window would ring the owner's phone again.
- */
-function asOfConsent(failure: LookupFailure): LookupFailure {
-  return failure.code === 'OPERATOR_INVALID_REPLY' ? { ...failure, reach: 'operation' } : failure;
 }

@@ -44,10 +44,11 @@ export interface Answer {
 export class Waiters {
   /** The latest deadline of all that ever joined: a step that leaves later helps no request. */
   deadlineMs = 0;
+  /** The request for which a step is being decided or taken; `undefined` once the step of the pending cause is taken. */
+  decidedFor: Waiter | undefined;
   readonly #waiting = new Set<Waiter>();
-  /** The latest request for which no step was decided, and the one for which a step is being decided or taken. */
+  /** The latest request for which no step was decided. */
   #joined: Waiter | undefined;
-  #decidedFor: Waiter | undefined;
 
   /** The longest waiting first. */
   get waiters(): readonly Waiter[] {
@@ -60,25 +61,14 @@ export class Waiters {
 
   /** The request for which a step is still to be taken, even if none waits. */
   get pendingCause(): Waiter | undefined {
-    return this.#decidedFor ?? this.#joined;
+    return this.decidedFor ?? this.#joined;
   }
 
   /** A step is being decided: for the longest waiting request, otherwise for the pending cause. */
   decide(): void {
     const [first] = this.#waiting;
-    if (this.#decidedFor === undefined)
-      [this.#decidedFor, this.#joined] = [this.#joined, undefined];
-    this.#decidedFor = first ?? this.#decidedFor;
-  }
-
-  /** The step of the pending cause is being taken. */
-  decided(): void {
-    this.#decidedFor = undefined;
-  }
-
-  /** A step that was decided is decided again. */
-  keepPending(cause: Waiter): void {
-    this.#decidedFor = cause;
+    if (this.decidedFor === undefined) [this.decidedFor, this.#joined] = [this.#joined, undefined];
+    this.decidedFor = first ?? this.decidedFor;
   }
 
   add(waiter: Waiter): void {

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { consentChannel, traced } from '../log/diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { LookupFailure } from '../domain/errors.ts';
 import type { Lookup } from '../domain/question.ts';
 import { PerTurn } from '../system/perTurn.ts';
 import { unlessLost } from '../sharedState/redis.ts';
@@ -18,7 +17,6 @@ import {
   type LookupSession,
   type LookupOutcome,
   type LookupRequest,
-  type NumberOfRequest,
   type LookupRoute,
 } from '../lookups/lookupRoute.ts';
 
@@ -80,21 +78,20 @@ export class ConsentedLookups {
           outcome: outcomeCodeOf(ended),
         }));
       },
-      refusal: (about) => this.#refusal(about, operator),
+      // Where no more prompts can be made in time; one that a caller knows of, or waits for, takes no prompt.
+      refusal: ({ number, request }) => {
+        const failure = operator.bulkheads.requests.refusal(request);
+        if (failure === undefined) return undefined;
+        const key = hashedCallerKey(request, number);
+        return this.#flows.has(key) || this.#known.has(key) ? undefined : failure;
+      },
       consent: (number, request) => this.#consent(number, request, operator),
-      close: () => this.#close(),
+      close: async () => {
+        this.#closing.abort();
+        // Exchanges on the wire run to their end: their outcome must be stored.
+        for (const flow of this.#flows.values()) await flow.running;
+      },
     };
-  }
-
-  /** Where no more prompts can be made in time; one that a caller knows of, or waits for, takes no prompt. */
-  #refusal(
-    { number, request }: NumberOfRequest,
-    { bulkheads }: ConsentOperator,
-  ): LookupFailure | undefined {
-    const failure = bulkheads.requests.refusal(request);
-    if (failure === undefined) return undefined;
-    const key = hashedCallerKey(request, number);
-    return this.#flows.has(key) || this.#known.has(key) ? undefined : failure;
   }
 
   /** Reads the status of a consent, which counts against the quota of numbers and is audited. */
@@ -128,12 +125,6 @@ export class ConsentedLookups {
     const snapshot = await signal.unlessAborted(store.read(number).catch(unlessLost));
     if (snapshot === undefined) return undefined;
     return { ...consentViewOf(snapshot, key, rules, this.#operators), nowMs: snapshot.nowMs };
-  }
-
-  /** Exchanges on the wire run to their end: their outcome must be stored. */
-  async #close(): Promise<void> {
-    this.#closing.abort();
-    for (const flow of this.#flows.values()) await flow.running;
   }
 
   async #wait(
