@@ -64,15 +64,13 @@ export class SingleExchange {
   }
 
   async #send(made: OutgoingRequest, deadlineMs: number, bind?: Bind): Promise<Exchange> {
-    const { clock } = this.#shared;
     const isUuid = this.#settings.correlator.form === 'uuid';
     const headers = () => this.#settings.headers;
     const address = { ...this.#address, headers, replyCheck: this.#watch() };
     const endpoint = createOperatorEndpoint(this.#settings, address, this.#shared);
     const bound = bind === undefined ? made : await bind(made, endpoint.urlOf(made));
     const post = isUuid ? { ...bound, correlator: randomUUID() } : bound;
-    const departure = { sentAtMs: clock.nowMs(), leftAtMs: clock.monotonicMs() };
-    const exchange = await endpoint.post(post, deadlineMs - departure.leftAtMs, departure);
+    const exchange = await endpoint.post(post, { deadlineMs });
     await endpoint.close();
     return exchange;
   }

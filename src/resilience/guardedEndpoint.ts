@@ -277,7 +277,7 @@ export class GuardedEndpoint {
   #send(post: OutgoingRequest, urgency: Urgency, bind?: Bind): Promise<Exchange> {
     const { rate } = this.#guards;
     return rate === undefined && bind === undefined
-      ? this.#exchange(post, urgency)
+      ? this.#endpoint.post(post, urgency)
       : this.#inTurn(post, urgency, rate, bind);
   }
 
@@ -295,21 +295,12 @@ export class GuardedEndpoint {
     if (seconds === undefined) {
       // Signed last: a proof may soon be out of date.
       const bound = await bind?.(post, this.#endpoint.urlOf(post));
-      return this.#exchange(bound ?? post, urgency);
+      return this.#endpoint.post(bound ?? post, urgency);
     }
     if (signal?.aborted === true) return CANCELLED;
     const detail = 'the rate of the contract is reached';
     const fault = { cause: 'rate', sent: false, detail, retryAfterSeconds: seconds } as const;
     return { kind: 'fault', fault };
-  }
-
-  #exchange(post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
-    const { clock } = this.#guards;
-    const { deadlineMs, isShared = false } = urgency;
-    const leftAtMs = clock.monotonicMs();
-    const timeLeftMs = deadlineMs - leftAtMs;
-    const timeMs = isShared && timeLeftMs > 0 ? Infinity : timeLeftMs;
-    return this.#endpoint.post(post, timeMs, { sentAtMs: clock.nowMs(), leftAtMs });
   }
 
   #report(

@@ -1,5 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../system/clock.ts';
+import type { Urgency } from '../system/urgency.ts';
 import type { Log } from '../log/log.ts';
 import type { ReplyCheck } from './echo.ts';
 import { notBegun, type Departure, type Exchange, type OutgoingRequest } from './exchange.ts';
@@ -10,7 +11,6 @@ import { Http2Connections, type Http2Fallback } from './http2Connections.ts';
 import type { IdleDetector } from './spareConnections.ts';
 import type { Http2Setting } from './wireSettings.ts';
 import { TlsConnector } from './tlsConnector.ts';
-import { derived } from '../system/fromFiles.ts';
 import { ReplyReader } from './replyReader.ts';
 
 /** The deadline passed before the exchange began, which is not a failure of the endpoint. */
@@ -67,7 +67,7 @@ export class Endpoint implements Http2Fallback {
 
   constructor(settings: EndpointSettings, shared: SharedByEndpoints) {
     const { clock, log, files, idleDetector } = shared;
-    const { name, timeoutMs, connections } = settings;
+    const { name, timeoutMs, connections, headers } = settings;
     const url = new URL(settings.url);
     this.address = (url.origin + url.pathname).replaceAll('%7B', '{').replaceAll('%7D', '}');
     this.#settings = settings;
@@ -75,7 +75,6 @@ export class Endpoint implements Http2Fallback {
     this.#log = log;
     this.#path = url.pathname + url.search;
     this.#beforeQuery = url.search === '' ? '?' : '&';
-    const headers = derived(settings.headers, (own) => ['accept', 'application/json', ...own]);
     const correlatorHeader = settings.correlatorHeader ?? 'x-correlator';
     const onTimeout = ({ stage }: ConnectFailure): void =>
       log.warn('A connection was not made in time.', { endpoint: name, stage });
@@ -99,14 +98,19 @@ export class Endpoint implements Http2Fallback {
     return { ...NO_HTTP2, ...this.#http1.open, ...this.#http2?.open };
   }
 
-  /** Sends one request and reads its reply, in no more than `timeLeftMs`. Never rejects. */
-  post(post: OutgoingRequest, timeLeftMs: number, departure: Departure): Promise<Exchange> {
+  /** Sends one request and reads its reply, by the deadline and within the endpoint's own time limit. Never rejects. */
+  post(
+    post: OutgoingRequest,
+    { deadlineMs, isShared = false }: Omit<Urgency, 'signal'>,
+  ): Promise<Exchange> {
+    const departure = { sentAtMs: this.#clock.nowMs(), leftAtMs: this.#clock.monotonicMs() };
+    const timeLeftMs = deadlineMs - departure.leftAtMs;
     if (timeLeftMs <= 0) return Promise.resolve(EXCHANGE_DEADLINE_EXCEEDED);
     if (post.signal?.aborted === true) return Promise.resolve(CANCELLED);
     const { replyCheck, generatedHeaders, timeoutMs } = this.#settings;
     const wholePath = this.#pathOf(post);
     const generated = generatedHeaders?.(departure) ?? NO_HEADERS;
-    const limitMs = Math.min(timeoutMs, timeLeftMs);
+    const limitMs = isShared ? timeoutMs : Math.min(timeoutMs, timeLeftMs);
     const { promise, resolve } = Promise.withResolvers<Exchange>();
     this.#carry(
       new ReplyReader(post, wholePath, generated, departure, replyCheck, limitMs, resolve),

@@ -64,7 +64,7 @@ export class Http1Connections {
     const { correlatorHeader: name } = this.#parts;
     const { path, generatedHeaders } = reader;
     // One list, of which each exchange has its own; `concat` would take nine times as long.
-    const sent = [name, correlator];
+    const sent = [name, correlator, 'accept', 'application/json'];
     if (contentType !== undefined) sent.push('content-type', contentType);
     for (const list of [this.#parts.headers(), generatedHeaders, headers]) {
       for (const text of list) sent.push(text);

@@ -43,8 +43,8 @@ export class Http2Connections implements ConnectionEvents {
   constructor(parts: Http2Parts) {
     this.#parts = parts;
     const { url, headers, correlatorHeader, timeoutMs, clock } = parts;
-    const pseudo = [':scheme', 'https', ':authority', url.host];
-    const head = derived(headers, (own) => pseudo.concat(overHttp2(own)));
+    const fixed = [':scheme', 'https', ':authority', url.host, 'accept', 'application/json'];
+    const head = derived(headers, (own) => fixed.concat(overHttp2(own)));
     const silentAfterMs = Math.min(MAX_SILENCE_MS, timeoutMs / 2);
     this.#connectionParts = { origin: url.origin, head, correlatorHeader, silentAfterMs, clock };
   }

@@ -53,15 +53,16 @@ test('each exchange, and its retry, gets what is left of the request at its star
   await using server = await RecordingServer.start((received, response) => {
     void clock.advance(400).then(() => answerJson(received, response, {}, 503));
   });
-  await using endpoint = new TestEndpoint(server.url);
-  const post = vi.spyOn(endpoint.endpoint, 'post');
-  await endpoint.guarded('client-credentials', clock).post({
+  await using endpoint = new TestEndpoint(server.url, { clock });
+  using timers = vi.spyOn(globalThis, 'setTimeout');
+  await endpoint.guarded('client-credentials').post({
     about: ALICE,
     urgency: { deadlineMs: clock.monotonicMs() + 10_000 },
     make: () => POST,
     judge: () => ({}),
   });
-  expect(post.mock.calls.map(([, timeLeftMs]) => timeLeftMs)).toEqual([10_000, 9600]);
+  const limits = timers.mock.calls.map(([, ms = 0]) => ms);
+  expect(limits.filter((ms) => ms > 9000 && ms <= 10_000)).toEqual([10_000, 9600]);
 });
 
 test('the time of signing counts: nothing is sent after the deadline', async () => {
@@ -69,8 +70,8 @@ test('the time of signing counts: nothing is sent after the deadline', async () 
   await using server = await RecordingServer.start((received, response) =>
     answerJson(received, response, {}),
   );
-  await using endpoint = new TestEndpoint(server.url);
-  await endpoint.guarded('client-credentials', clock).post({
+  await using endpoint = new TestEndpoint(server.url, { clock });
+  await endpoint.guarded('client-credentials').post({
     about: ALICE,
     urgency: { deadlineMs: clock.monotonicMs() + 1000 },
     make: async () => {

@@ -26,7 +26,7 @@ async function startOperator(
   const stack = new AsyncDisposableStack();
   const server = stack.use(await RecordingServer.start(answer));
   const clock = new TestClock();
-  const endpoint = stack.use(new TestEndpoint(server.url)).guarded('lookup', clock);
+  const endpoint = stack.use(new TestEndpoint(server.url, { clock })).guarded('lookup');
   const operator = new Operator(
     {
       name: 'operator',

@@ -22,8 +22,8 @@ it('an endpoint behind its circuit is tried again after a trial, even one that c
   await using server = await RecordingServer.start((received, response) =>
     answerJson(received, response, {}, status),
   );
-  await using endpoint = new TestEndpoint(server.url);
-  const guarded = endpoint.guarded('token-poll', clock, log);
+  await using endpoint = new TestEndpoint(server.url, { clock });
+  const guarded = endpoint.guarded('token-poll', log);
   /** Posts about the n-th number; whether the request left. */
   const post = async (
     index: number,

@@ -82,15 +82,15 @@ export class TestTokens implements AsyncDisposable {
   ) {
     const { url } = server;
     const settings = settingsFor(url, changes);
-    const endpoint = new TestEndpoint(url);
+    const endpoint = new TestEndpoint(url, { clock: this.clock });
     this.server = server;
     this.#endpoint = endpoint;
     this.tokens = new TokenManager(
       settings,
       {
-        token: endpoint.guarded('client-credentials', this.clock),
-        backchannelAuthentication: endpoint.guarded('backchannel-authentication', this.clock),
-        cibaToken: endpoint.guarded('token-poll', this.clock),
+        token: endpoint.guarded('client-credentials'),
+        backchannelAuthentication: endpoint.guarded('backchannel-authentication'),
+        cibaToken: endpoint.guarded('token-poll'),
       },
       authenticate ?? createClientAuthentication(settings, this.clock),
       this.clock,

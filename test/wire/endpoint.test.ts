@@ -6,7 +6,7 @@ import { LightAbortSignal } from '../../src/system/urgency.ts';
 import { settled } from '../support/testClock.ts';
 import { replying } from '../support/wiredOperator.ts';
 import { answerJson, deadUrl, RecordingServer, type Received } from './recordingServer.ts';
-import { DEPARTURE, TestEndpoint } from './testEndpoint.ts';
+import { A_DEPARTURE, TestEndpoint } from './testEndpoint.ts';
 
 const LIMIT_BYTES = 64 * 1024;
 const SENDS_HEADERS = 'undici:client:sendHeaders';
@@ -29,7 +29,7 @@ describe('an exchange', () => {
 
     const headers = expect.objectContaining({ 'content-type': 'application/json' }) as object;
     const reply = { status: 200, headers, body: '{"swapped":true}' };
-    expect(exchange).toEqual({ kind: 'reply', reply, ...DEPARTURE });
+    expect(exchange).toEqual({ kind: 'reply', reply, ...A_DEPARTURE });
     expect(server.received).toMatchObject([
       {
         method: 'POST',

@@ -16,7 +16,7 @@ import {
   reset,
   SETTINGS,
 } from './rawHttp2Server.ts';
-import { DEPARTURE, outcome, TestEndpoint } from './testEndpoint.ts';
+import { A_DEPARTURE, outcome, TestEndpoint } from './testEndpoint.ts';
 import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 const CERTIFICATE = trustedCertificate();
@@ -45,7 +45,7 @@ describe('an exchange over HTTP/2', () => {
 
     const headers = expect.objectContaining({ 'content-type': 'application/json' }) as object;
     const reply = { status: 200, headers, body: '{"swapped":true}' };
-    expect(exchange).toEqual({ kind: 'reply', reply, ...DEPARTURE });
+    expect(exchange).toEqual({ kind: 'reply', reply, ...A_DEPARTURE });
     const [received] = server.received;
     expect(received?.body).toBe('{}');
     expect({ ...received?.headers }).toEqual({

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import { EchoPolicy, type EchoSetting } from '../../src/wire/echo.ts';
 import { COMMON_ERRORS } from '../../src/judging/errorMap.ts';
@@ -12,8 +13,11 @@ import { RetryBudget, type ExchangeKind } from '../../src/resilience/retries.ts'
 import type { Log } from '../../src/log/log.ts';
 import { silentLog } from '../support/silentLog.ts';
 
-/** When every exchange of these tests leaves. */
-export const DEPARTURE = { sentAtMs: 1_700_000_000_000, leftAtMs: 1000 };
+/** When an exchange left, whenever that was. */
+export const A_DEPARTURE = {
+  sentAtMs: expect.any(Number) as number,
+  leftAtMs: expect.any(Number) as number,
+};
 
 /** Longer than the time limit of a test. */
 export const AMPLE_MS = 60_000;
@@ -53,6 +57,7 @@ interface Options {
 /** An endpoint with its own connections, closed with the test that made it. */
 export class TestEndpoint implements AsyncDisposable {
   readonly endpoint: Endpoint;
+  readonly #clock: Clock;
   readonly #files: ConnectionFiles;
   #count = 0;
 
@@ -61,6 +66,7 @@ export class TestEndpoint implements AsyncDisposable {
     const { connections = 256, clock = systemClock, log = silentLog } = options;
     const { connection = {}, fileClock = clock, idleDetector = new IdleDetector() } = options;
     const sent = Object.entries(headers).flat();
+    this.#clock = clock;
     const replyCheck = new EchoPolicy(echo, 'fresh', clock);
     const ofFiles: Pick<Clock, 'nowMs' | 'sleep'> = {
       nowMs: () => clock.nowMs(),
@@ -85,8 +91,7 @@ export class TestEndpoint implements AsyncDisposable {
         correlator: `exchange-${this.#count}`,
         ...post,
       },
-      timeLeftMs,
-      DEPARTURE,
+      { deadlineMs: this.#clock.monotonicMs() + timeLeftMs },
     );
   }
 
@@ -96,7 +101,8 @@ export class TestEndpoint implements AsyncDisposable {
   }
 
   /** The same endpoint behind guards of its own, whose retries do not pause. */
-  guarded(kind: ExchangeKind, clock: Clock, log: Log = silentLog): GuardedEndpoint {
+  guarded(kind: ExchangeKind, log: Log = silentLog): GuardedEndpoint {
+    const clock = this.#clock;
     return new GuardedEndpoint(this.endpoint, {
       name: 'test endpoint',
       operator: 'test',
