@@ -14,7 +14,7 @@ import { callProfile, ProfileFault } from '../judging/profileCall.ts';
 import { failed, judgeFault } from '../judging/refusal.ts';
 import type { GuardedEndpoint, GuardedPost, Outcome } from '../resilience/guardedEndpoint.ts';
 import type { AccessToken } from '../tokens/accessToken.ts';
-import type { ClientAuthentication } from '../tokens/clientAuthentication.ts';
+import type { ClientAuthentication, ClientProof } from '../tokens/clientAuthentication.ts';
 import type { ExchangeContext } from '../tokens/tokenManager.ts';
 import type { OperatorClock } from './operatorClock.ts';
 import {
@@ -141,21 +141,23 @@ export class Operator {
     token: string,
   ): OutgoingRequest | Promise<OutgoingRequest> {
     const { grant, tokens, lookupAddresses } = this.#settings;
-    const write = (shown: readonly string[]): OutgoingRequest => {
-      const named = this.#isNamed ? number : undefined;
-      const written = writeLookup(this.#settings, profile, lookup, named, this.#clock.nowMs());
-      const headers = shown.concat(written.headers);
-      return { ...written, path, headers, correlator: correlator.next(), signal };
-    };
+    const named = this.#isNamed ? number : undefined;
+    const written = writeLookup(this.#settings, profile, lookup, named, this.#clock.nowMs());
+    const sent = { ...written, path, correlator: correlator.next(), signal };
     if (grant.type !== 'none') {
       const { header, prefix } = tokens.sentIn;
-      return { ...write([header, prefix + token]), accessToken: token };
+      const headers = [header, prefix + token, ...written.headers];
+      return { ...sent, headers, accessToken: token };
     }
+    const proven = ({ headers }: ClientProof): OutgoingRequest => ({
+      ...sent,
+      headers: headers.concat(written.headers),
+    });
     const proof = this.#authenticate();
-    if (typeof proof !== 'function') return write(proof.headers);
+    if (typeof proof !== 'function') return proven(proof);
     const address = lookupAddresses[ENDPOINTS[lookup.operation]];
     const sentTo = path === undefined ? address : new URL(path, address).href;
-    return proof(sentTo.split('?', 1)[0] ?? sentTo).then(({ headers }) => write(headers));
+    return proof(sentTo.split('?', 1)[0] ?? sentTo).then(proven);
   }
 
   #judge(
