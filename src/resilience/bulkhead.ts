@@ -137,22 +137,19 @@ export class Bulkhead {
   release(acquiredAtMs: number): void {
     this.#typical.add(this.#clock.monotonicMs() - acquiredAtMs);
     this.#rounds += 1 / this.#size.permits;
-    if (!this.#passOn()) this.#underWay -= 1;
+    let isPassedOn = false;
+    for (let ticket; !isPassedOn && (ticket = this.#queue.first) !== undefined;) {
+      const lateMs = this.#lateMs(1, ticket.urgency);
+      isPassedOn = lateMs <= 0;
+      ticket.call(lateMs <= 0 ? 'acquired' : crowded(lateMs));
+    }
+    if (!isPassedOn) this.#underWay -= 1;
     // From the end of the queue, until the last one can be done by its deadline.
     for (let ticket; (ticket = this.#queue.last) !== undefined;) {
       const lateMs = this.#lateMs(this.#queue.size, ticket.urgency);
       if (lateMs <= 0) return;
       ticket.call(crowded(lateMs));
     }
-  }
-
-  #passOn(): boolean {
-    for (let ticket; (ticket = this.#queue.first) !== undefined;) {
-      const lateMs = this.#lateMs(1, ticket.urgency);
-      ticket.call(lateMs <= 0 ? 'acquired' : crowded(lateMs));
-      if (lateMs <= 0) return true;
-    }
-    return false;
   }
 
   /** By how much the work at a place in the queue would miss its deadline; negative where it would meet it. */
