@@ -1,8 +1,7 @@
 import { type FailedLookup, lookupOf, type TimedFact } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import { operatorNameOf } from '../operator/operatorSettings.ts';
-import type { CachedAnswer } from '../lookups/lookupAuthorizer.ts';
+import { cachedFrom, type CachedAnswer } from '../lookups/lookupAuthorizer.ts';
 import {
   lookupFailed,
   type LookupOutcome,
@@ -100,14 +99,26 @@ export class Waiters {
     this.#joined = undefined;
   }
 
-  /** Answers the waiters for which there is an answer. Returns the consents whose expiry was reported. */
+  /**
+   * Answers the waiters for which there is an answer, each once that is audited, otherwise with the audit failure. Returns
+   * the consents whose expiry was reported to a request that had not left.
+   */
   async answer(answerFor: (waiter: Waiter) => Answer | undefined): Promise<readonly string[]> {
-    const answering: Promise<string | undefined>[] = [];
-    for (const waiter of this.#waiting) {
+    const expiredIds: string[] = [];
+    const answering = Array.from(this.#waiting, async (waiter) => {
       const answer = answerFor(waiter);
-      if (answer !== undefined) answering.push(this.#answer(waiter, answer));
-    }
-    return (await Promise.all(answering)).filter((id) => id !== undefined);
+      if (answer === undefined) return;
+      const { outcome, cached = [], expiredId } = answer;
+      const { number, request } = waiter.session;
+      let failure: LookupFailure | undefined;
+      for (const one of cached) {
+        failure ??= await waiter.operator.admission.delivered({ ...one, number, request });
+      }
+      if (failure !== undefined) this.#settle(waiter, lookupFailed(waiter.wanted, failure));
+      else if (this.#settle(waiter, outcome) && expiredId !== undefined) expiredIds.push(expiredId);
+    });
+    await Promise.all(answering);
+    return expiredIds;
   }
 
   /** Answers only requests that came in before its lookup left: others may find it kept. Audited for `madeFor`. */
@@ -147,24 +158,6 @@ export class Waiters {
     });
   }
 
-  /**
-   * Answers once that is audited, otherwise with the audit failure. Returns the reported expiry, unless the request has
-   * left.
-   */
-  async #answer(
-    waiter: Waiter,
-    { outcome, cached = [], expiredId }: Answer,
-  ): Promise<string | undefined> {
-    const { number, request } = waiter.session;
-    for (const one of cached) {
-      const failure = await waiter.operator.admission.delivered({ ...one, number, request });
-      if (failure === undefined) continue;
-      this.#settle(waiter, lookupFailed(waiter.wanted, failure));
-      return undefined;
-    }
-    return this.#settle(waiter, outcome) ? expiredId : undefined;
-  }
-
   /** No step is taken for it any more. `false` when it has left. */
   #settle(waiter: Waiter, outcome: LookupOutcome): boolean {
     if (this.#joined === waiter) this.#joined = undefined;
@@ -172,15 +165,4 @@ export class Waiters {
     waiter.settle(outcome);
     return true;
   }
-}
-
-/** @param operator the identity of the operator of the lookup */
-export function cachedFrom(
-  how: CachedAnswer['how'],
-  lookup: Lookup,
-  operator: string,
-  consentId?: string,
-) {
-  const cached = { how, lookup, operator: operatorNameOf(operator) };
-  return consentId === undefined ? cached : { ...cached, consentId };
 }

@@ -2,12 +2,13 @@ import type { LookupFailure } from '../domain/errors.ts';
 import { closes, lookupOf, unknownFacts } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { RecalledFacts } from '../lookups/factCache.ts';
+import { cachedFrom } from '../lookups/lookupAuthorizer.ts';
 import { lookupFailed, type LookupSession } from '../lookups/lookupRoute.ts';
 import { closesMore, nextWindowAmong } from '../lookups/planner.ts';
 import { LOOK_AGAIN_MS, type ConsentOperator, type ConsentSnapshot } from './consentLedger.ts';
 import { countsAt, type ConsentEnd, type Granted, type Pending } from './consentRecord.ts';
 import { ANOTHERS_PENDING, failureToReturn, pendingFailure } from './consentView.ts';
-import { cachedFrom, type Answer, type Waiter, type Waiters } from './consentWaiters.ts';
+import type { Answer, Waiter, Waiters } from './consentWaiters.ts';
 
 /** What a flow knows in addition to its page. The page is the record as its caller may know it, at one moment. */
 export interface Known {

@@ -255,7 +255,7 @@ export class Executor {
     if (kept === undefined || session.questions.length === 0) return false;
     if (nextLookup(session, kept.offer) !== undefined) {
       const recalled = await kept.recall(session);
-      if (recalled.kind === 'answers') learn(session, { ...recalled, kind: 'facts' });
+      if (recalled.kind === 'facts') learn(session, recalled);
     }
     return nextLookup(session, kept.offer) === undefined && !session.wantsConsent;
   }

@@ -2,9 +2,8 @@ import { lookupOf, unknownFacts, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import { operatorNameOf } from '../operator/operatorSettings.ts';
 import { unlessLost } from '../sharedState/redis.ts';
-import type { LookupAuthorizer } from './lookupAuthorizer.ts';
+import { cachedFrom, type LookupAuthorizer } from './lookupAuthorizer.ts';
 import { hashedCallerKey, type FactCache, type RecalledFacts } from './factCache.ts';
 import {
   lookupFailed,
@@ -27,16 +26,8 @@ export interface KeptFactsParts {
 
 /** Facts that answer nothing are not returned as answers: otherwise the audit log would list them as answers. */
 export type Recalled =
-  | {
-      readonly kind: 'answers';
-      readonly facts: readonly TimedFact[];
-      readonly unrequested: readonly TimedFact[];
-    }
-  | {
-      readonly kind: 'nothing';
-      readonly unrequested: readonly TimedFact[];
-      readonly recalledAtMs: number;
-    }
+  | ({ readonly kind: 'facts' } & Pick<RecalledFacts, 'facts' | 'unrequested'>)
+  | ({ readonly kind: 'nothing' } & Omit<RecalledFacts, 'facts'>)
   | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
 /** Facts of this caller and purpose that are recent enough. A store that is not available counts as empty. */
@@ -53,14 +44,32 @@ export class KeptFacts {
 
   /** Facts that answer an open question of the session are audited. */
   async recall(session: LookupSession): Promise<Recalled> {
-    const { facts, unrequested, recalledAtMs } = await this.#recall(session);
+    const { number, request } = session;
+    const { factCache, admission } = this.#parts;
+    // By then, facts that were delivered earlier are marked.
+    const marked = this.#marking.get(hashedCallerKey(request, number)) ?? Promise.resolve();
+    const recalling = marked
+      .then(() => factCache.recall(request, number, request.cameInAtMs))
+      .catch(unlessLost);
+    const recalled = (await request.signal.unlessAborted(recalling)) ?? NOT_RECALLED;
+    const { unrequested, recalledAtMs } = recalled;
+    const facts = unknownFacts(recalled.facts, session.facts);
     // No `false` may ignore a known change, whether or not that change answers anything.
     if (facts.length === 0 || !closesMore({ ...session, unrequested }, this.offer, facts)) {
       return { kind: 'nothing', unrequested: facts.concat(unrequested), recalledAtMs };
     }
-    const failure = await this.#delivered(facts, session);
+    const failures = await Promise.all(
+      facts.map(async (fact) =>
+        admission.delivered({
+          ...cachedFrom('kept', lookupOf(fact), fact.toldBy),
+          number,
+          request,
+        }),
+      ),
+    );
+    const failure = failures.find((one) => one !== undefined);
     return failure === undefined
-      ? { kind: 'answers', facts, unrequested }
+      ? { kind: 'facts', facts, unrequested }
       : { kind: 'failed', failure };
   }
 
@@ -82,35 +91,6 @@ export class KeptFacts {
   async close(): Promise<void> {
     await Promise.all(this.#marking.values());
   }
-
-  async #recall({ number, request, facts: known }: LookupSession): Promise<RecalledFacts> {
-    // By then, facts that were delivered earlier are marked.
-    const marked = this.#marking.get(hashedCallerKey(request, number)) ?? Promise.resolve();
-    const recalled = marked
-      .then(() => this.#parts.factCache.recall(request, number, request.cameInAtMs))
-      .catch(unlessLost);
-    const found = await request.signal.unlessAborted(recalled);
-    if (found === undefined) return NOT_RECALLED;
-    return { ...found, facts: unknownFacts(found.facts, known) };
-  }
-
-  async #delivered(
-    facts: readonly TimedFact[],
-    { number, request }: LookupSession,
-  ): Promise<LookupFailure | undefined> {
-    const failures = await Promise.all(
-      facts.map(async (fact) =>
-        this.#parts.admission.delivered({
-          how: 'kept',
-          lookup: lookupOf(fact),
-          number,
-          request,
-          operator: operatorNameOf(fact.toldBy),
-        }),
-      ),
-    );
-    return failures.find((failure) => failure !== undefined);
-  }
 }
 
 const NOT_RECALLED: RecalledFacts = { facts: [], unrequested: [], recalledAtMs: -Infinity };
@@ -129,8 +109,8 @@ export class KeptAnswers extends KeptFacts implements LookupRoute {
     if (refused !== undefined) return lookupFailed(lookup, refused);
     const recalled = await this.recall(session);
     switch (recalled.kind) {
-      case 'answers':
-        return { ...recalled, kind: 'facts' };
+      case 'facts':
+        return recalled;
       case 'failed':
         return lookupFailed(lookup, recalled.failure);
       case 'nothing': {

@@ -55,7 +55,7 @@ export class OperatorsByDirectory implements Operators {
       begin,
     );
     return judgement === DIRECTORY_DEADLINE_EXCEEDED
-      ? ROUTING_DEADLINE_EXCEEDED
+      ? DIRECTORY_DEADLINE_EXCEEDED
       : this.#routingOf(judgement, number);
   }
 
@@ -114,8 +114,7 @@ const DIRECTORY_DOWN = {
 } as const satisfies Routing;
 
 /** The request ended before the directory answered. */
-const DIRECTORY_DEADLINE_EXCEEDED: DirectoryJudgement = {
+const DIRECTORY_DEADLINE_EXCEEDED: DirectoryJudgement & Routing = {
   kind: 'failed',
   failure: DEADLINE_EXCEEDED,
 };
-const ROUTING_DEADLINE_EXCEEDED: Routing = { kind: 'failed', failure: DEADLINE_EXCEEDED };

@@ -95,9 +95,8 @@ export class RedisFactCache implements FactCache {
     const { leftAtMs, repliedAtMs, ...fact } = { ...timedFact, keepMs };
     const keptMs = retentionMs(timedFact, this.#settings.keptFor);
     if (leftAtMs + keptMs < this.#clock.monotonicMs()) return;
-    const seals = this.#settings.seals.all;
-    const [seal, ...others] = seals;
-    const keys = this.#keys(seals, callerKey, number);
+    const [seal, ...others] = this.#settings.seals.all;
+    const keys = this.#keys(callerKey, number);
     // By which `isSameFact` compares.
     const identity = `${lookupKey(fact)} ${fact.replyId}`;
     const name = seal.name(identity);
@@ -131,8 +130,7 @@ export class RedisFactCache implements FactCache {
     number: PhoneNumber,
     cameInAtMs: number,
   ): Promise<RecalledFacts> {
-    const seals = this.#settings.seals.all;
-    const keys = this.#keys(seals, callerKey, number);
+    const keys = this.#keys(callerKey, number);
     const requestedAtMs = this.#clock.monotonicMs();
     const [now, ...found] = texts(await this.#redis.run(RECALL, keys));
     const nowMs = Number(now);
@@ -160,8 +158,8 @@ export class RedisFactCache implements FactCache {
     };
   }
 
-  #keys(seals: readonly StateSeal[], callerKey: CallerKey, number: PhoneNumber): readonly string[] {
-    return seals.map((seal) => this.#key(seal, callerKey, number));
+  #keys(callerKey: CallerKey, number: PhoneNumber): readonly string[] {
+    return this.#settings.seals.all.map((seal) => this.#key(seal, callerKey, number));
   }
 
   #key(seal: StateSeal, { caller, purpose }: CallerKey, number: PhoneNumber): string {
