@@ -289,24 +289,33 @@ export class ConsentFlow {
     }
     const nowMs = this.#ledger.nowMs();
     const learned = requestEnded(consent, judged, claim.nowMs, nowMs, operator.rules);
-    await this.#conclude(claim, learned, judged, nowMs);
+    if (judged.kind !== 'failed') await this.#ledger.learn(claim, learned);
+    else await this.#failed({ lookup, failure: judged.failure }, claim, learned, nowMs, operator);
   }
 
-  async #conclude(
+  /**
+   * Writes the outcome of an exchange that failed, and returns its failure, with the time for which that is remembered.
+   *
+   * @param made the lookup's consent and the request that it is audited for; absent where no lookup was made
+   */
+  async #failed(
+    { lookup, failure }: FailedLookup,
     claim: Claim,
     learned: Learned,
-    outcome: { readonly kind: string; readonly failure?: LookupFailure },
     nowMs: number,
+    { refusals, rules }: ConsentOperator,
+    made?: { readonly consentId: string; readonly madeFor: LookupRequest },
   ): Promise<void> {
-    if (outcome.failure === undefined) {
-      await this.#ledger.learn(claim, learned);
-      return;
-    }
-    const { lookup, operator } = claim.consent;
-    const failure = failureReturned(learned, outcome.failure, nowMs);
-    await this.#onceWritten(this.#ledger.learn(claim, learned), () =>
-      this.#waiters.failFor({ lookup, failure }, operator),
-    );
+    const remembered = failureIn(learned);
+    const returned = remembered === undefined ? failure : failureToReturn(remembered, nowMs);
+    await this.#onceWritten(this.#ledger.learn(claim, learned), async () => {
+      await this.#waiters.failFor({ lookup, failure: returned }, claim.consent.operator, made);
+      const { barsAfterNumbers } = returned;
+      if (barsAfterNumbers === undefined) return;
+      await refusals
+        .refuse(this.#number, lookup.operation, barsAfterNumbers, rules.failureMs)
+        .catch(unlessLost);
+    });
   }
 
   async #poll({ page, cause, pending, operator }: StepOf<'poll'>): Promise<void> {
@@ -335,7 +344,8 @@ export class ConsentFlow {
     const times = { sentAtMs, nowMs, isTold, doubtUntilMs: page.doubtUntilMs };
     const learned = pollEnded(pending, outcome, times, operator.rules);
     const isInDoubt = learned.kind === 'lives' && learned.lives.state === 'requested';
-    await this.#conclude(claim, learned, isInDoubt ? learned : outcome, nowMs);
+    if (outcome.kind !== 'failed' || isInDoubt) await this.#ledger.learn(claim, learned);
+    else await this.#failed({ lookup, failure: outcome.failure }, claim, learned, nowMs, operator);
   }
 
   /** Spends a token whose lookup has not left yet, here or in another replica. */
@@ -424,7 +434,11 @@ export class ConsentFlow {
     }
     if (fact === undefined || keeping === undefined) {
       const { failure, closed } = { failure: FACT_MISSING, closed: undefined, ...judged };
-      return this.#lookupFailed(closed ?? { lookup, failure }, request, spent, operator);
+      const failed = asOfConsent(closed ?? { lookup, failure });
+      const nowMs = this.#ledger.nowMs();
+      const learned = lookupEnded(spent.consent, failed, nowMs, operator.rules);
+      const made = { consentId, madeFor: request };
+      return this.#failed(failed, spent, learned, nowMs, operator, made);
     }
     await this.#inOneCommand(keeping);
     await this.#waiters.answerWith(fact, lookup, consentId, request);
@@ -494,33 +508,6 @@ export class ConsentFlow {
       }
     }
   }
-
-  /** @param madeFor the request for which the lookup is audited */
-  async #lookupFailed(
-    { lookup, failure }: FailedLookup,
-    madeFor: LookupRequest,
-    spent: Claim<Redeemed>,
-    { refusals, rules }: ConsentOperator,
-  ): Promise<void> {
-    const { consent } = spent;
-    const nowMs = this.#ledger.nowMs();
-    // A reply that cannot be trusted closes the operation: a lookup for another window would ring the phone again.
-    const isTrusted = failure.code !== 'OPERATOR_INVALID_REPLY';
-    const failed: FailedLookup = {
-      lookup,
-      failure: isTrusted ? failure : { ...failure, reach: 'operation' },
-    };
-    const learned = lookupEnded(consent, failed, nowMs, rules);
-    const returned = { lookup, failure: failureReturned(learned, failed.failure, nowMs) };
-    await this.#onceWritten(this.#ledger.learn(spent, learned), async () => {
-      await this.#waiters.failFor(returned, consent.operator, { consentId: consent.id, madeFor });
-      const { barsAfterNumbers } = returned.failure;
-      if (barsAfterNumbers === undefined) return;
-      await refusals
-        .refuse(this.#number, lookup.operation, barsAfterNumbers, rules.failureMs)
-        .catch(unlessLost);
-    });
-  }
 }
 
 /** @param done the outcome in the audit log of an exchange that did not fail */
@@ -534,8 +521,10 @@ function endingOf(
   return { outcome: judged.kind === 'failed' ? judged.failure.code : done, attempts };
 }
 
-/** The failure, with the time for which it is remembered, if any. */
-function failureReturned(learned: Learned, failure: LookupFailure, nowMs: number): LookupFailure {
-  const remembered = failureIn(learned);
-  return remembered === undefined ? failure : failureToReturn(remembered, nowMs);
+/**
+ * A reply that cannot be trusted closes the operation: a lookup for another window would ring the owner's phone again.
+ */
+function asOfConsent({ lookup, failure }: FailedLookup): FailedLookup {
+  const isTrusted = failure.code !== 'OPERATOR_INVALID_REPLY';
+  return { lookup, failure: isTrusted ? failure : { ...failure, reach: 'operation' } };
 }

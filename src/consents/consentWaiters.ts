@@ -1,7 +1,8 @@
 import { type FailedLookup, lookupOf, type TimedFact } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import { cachedFrom, type CachedAnswer } from '../lookups/lookupAuthorizer.ts';
+import { cachedFrom } from '../lookups/keptAnswers.ts';
+import type { CachedAnswer } from '../lookups/lookupAuthorizer.ts';
 import {
   lookupFailed,
   type LookupOutcome,

@@ -2,7 +2,7 @@ import type { LookupFailure } from '../domain/errors.ts';
 import { closes, lookupOf, unknownFacts } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { RecalledFacts } from '../lookups/factCache.ts';
-import { cachedFrom } from '../lookups/lookupAuthorizer.ts';
+import { cachedFrom } from '../lookups/keptAnswers.ts';
 import { lookupFailed, type LookupSession } from '../lookups/lookupRoute.ts';
 import { closesMore, nextWindowAmong } from '../lookups/planner.ts';
 import { LOOK_AGAIN_MS, type ConsentOperator, type ConsentSnapshot } from './consentLedger.ts';

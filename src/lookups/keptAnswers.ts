@@ -2,8 +2,9 @@ import { lookupOf, unknownFacts, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
+import { operatorNameOf } from '../operator/operatorSettings.ts';
 import { unlessLost } from '../sharedState/redis.ts';
-import { cachedFrom, type LookupAuthorizer } from './lookupAuthorizer.ts';
+import type { CachedAnswer, LookupAuthorizer } from './lookupAuthorizer.ts';
 import { hashedCallerKey, type FactCache, type RecalledFacts } from './factCache.ts';
 import {
   lookupFailed,
@@ -91,6 +92,17 @@ export class KeptFacts {
   async close(): Promise<void> {
     await Promise.all(this.#marking.values());
   }
+}
+
+/** @param operator the identity of the operator of the lookup */
+export function cachedFrom(
+  how: CachedAnswer['how'],
+  lookup: Lookup,
+  operator: string,
+  consentId?: string,
+) {
+  const cached = { how, lookup, operator: operatorNameOf(operator) };
+  return consentId === undefined ? cached : { ...cached, consentId };
 }
 
 const NOT_RECALLED: RecalledFacts = { facts: [], unrequested: [], recalledAtMs: -Infinity };

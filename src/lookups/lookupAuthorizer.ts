@@ -1,7 +1,6 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import { operatorNameOf } from '../operator/operatorSettings.ts';
 import type { LookupRequest } from './lookupRoute.ts';
 
 interface AboutNumber {
@@ -40,17 +39,6 @@ export interface CachedAnswer extends AboutNumber {
   readonly consentId?: string;
   /** The name of the operator that gave it, where it may differ from the current one. */
   readonly operator?: string;
-}
-
-/** @param operator the identity of the operator of the lookup */
-export function cachedFrom(
-  how: CachedAnswer['how'],
-  lookup: Lookup,
-  operator: string,
-  consentId?: string,
-) {
-  const cached = { how, lookup, operator: operatorNameOf(operator) };
-  return consentId === undefined ? cached : { ...cached, consentId };
 }
 
 export interface Ending {
