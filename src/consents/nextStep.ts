@@ -66,8 +66,8 @@ interface Taken {
 export type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>;
 
 /**
- * The most steps between two that sleep, write, fail or make an exchange, while no request joins: a reading, two
- * recalls and that step; for each request its answer, and a reading.
+ * The most steps between two that sleep, write, fail or make an exchange, while no request joins or leaves: a reading,
+ * two recalls and that step; for each request its answer, and a reading.
  */
 export function mostSteps(waiters: number): number {
   return 4 + 2 * waiters;
