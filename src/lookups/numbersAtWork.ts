@@ -69,7 +69,8 @@ export class NumbersAtWork {
     }
     this.#holdings.set(caller, holding);
     const place = { caller, holding, isWaiting: false, sinceMs: nowMs };
-    this.#count(holding, 1);
+    holding.atWork += 1;
+    this.#atWork += 1;
     holding.held += 1;
     this.#held += 1;
     return place;
@@ -82,7 +83,9 @@ export class NumbersAtWork {
     if (isWaiting) this.#typical.add(nowMs - place.sinceMs);
     place.isWaiting = isWaiting;
     place.sinceMs = nowMs;
-    this.#count(place.holding, isWaiting ? -1 : 1);
+    const change = isWaiting ? -1 : 1;
+    place.holding.atWork += change;
+    this.#atWork += change;
   }
 
   /** To be called once for each place. */
@@ -92,11 +95,6 @@ export class NumbersAtWork {
     holding.held -= 1;
     this.#held -= 1;
     if (holding.held === 0) this.#holdings.delete(caller);
-  }
-
-  #count(holding: Holding, change: 1 | -1): void {
-    holding.atWork += change;
-    this.#atWork += change;
   }
 }
 
