@@ -120,6 +120,7 @@ export function termsOf(
     throw new RangeError('waitMs is a number of milliseconds, from 0.');
   }
   const timeoutMs = statedMs ?? requestTimeoutMs;
-  if (timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS) return { purpose: found, waitMs, timeoutMs };
+  const isTime = Number.isFinite(timeoutMs) && timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS;
+  if (isTime) return { purpose: found, waitMs, timeoutMs };
   throw new RangeError(`timeoutMs is a number from 1 to ${MAX_TIMEOUT_MS}.`);
 }

@@ -205,6 +205,8 @@ describe('a client', () => {
     const { client } = await opened({ PURPOSES: 'fraud-prevention,login' });
     for (const request of [
       ...[0, -5, Number.NaN, Infinity, 1e12].map((timeoutMs) => ({ timeoutMs })),
+      // Added to a moment, it would be written behind it: hours later.
+      { timeoutMs: '5000' as never },
       ...[-5, Number.NaN].map((waitMs) => ({ waitMs })),
       { purpose: 'marketing' },
     ]) {
