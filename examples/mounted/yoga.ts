@@ -30,6 +30,8 @@ const yoga = createYoga({
   plugins: [masking],
   maskedErrors: false,
   graphiql: false,
+  // By default Yoga lets pages of every origin send requests with credentials, and read the replies.
+  cors: false,
 });
 
 const server = createServer((request, response) => void yoga(request, response));
