@@ -82,8 +82,10 @@ export class Gate {
     this.#routerDigests = parts.routerSecrets.map(digest);
   }
 
+  /** @param mayWait whether there is room for a request that waits for the issuer's keys */
   admit(
     headers: IncomingHttpHeaders,
+    mayWait?: () => boolean,
   ): AdmittedRequest | HttpRefusal | Promise<AdmittedRequest | HttpRefusal> {
     const { tokens } = this.#parts;
     if (this.#routerDigests.length > 0 && !this.#isRouter(headers)) {
@@ -91,7 +93,7 @@ export class Gate {
     }
     return tokens === undefined
       ? this.#admitCaller(ANONYMOUS, headers)
-      : this.#admitHolder(tokens, headers);
+      : this.#admitHolder(tokens, headers, mayWait);
   }
 
   /** Compares in constant time. */
@@ -105,12 +107,13 @@ export class Gate {
   async #admitHolder(
     tokens: Pick<TokenVerifier, 'verify'>,
     headers: IncomingHttpHeaders,
+    mayWait?: () => boolean,
   ): Promise<AdmittedRequest | HttpRefusal> {
     const { authorization } = headers;
     if (authorization === undefined) return refused('no-token');
     // RFC 6750 §2.1.
     const [, token] = /^Bearer +([\w.~+/-]+=*) *$/i.exec(authorization) ?? [];
-    const judged = await tokens.verify(token ?? '');
+    const judged = await tokens.verify(token ?? '', mayWait);
     if (judged === 'invalid') return refused('invalid-token');
     return typeof judged === 'string' ? refused(judged) : this.#admitCaller(judged, headers);
   }

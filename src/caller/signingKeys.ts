@@ -82,16 +82,21 @@ export class SigningKeys {
     return this.published;
   }
 
-  /** @throws {KeysUnavailable} when a key could be the issuer's, and {errors.JOSEError} when the token names none */
+  /**
+   * @param mayWait called before a wait for keys that may have the token's; where it returns `false` there is no room
+   * @throws {KeysUnavailable} when a key could be the issuer's, and {errors.JOSEError} when the token names none
+   */
   readonly select = async (
     header: JWSHeaderParameters,
     token: FlattenedJWSInput,
+    mayWait: () => boolean = () => true,
   ): Promise<CryptoKey> => {
     const keys = await this.probe();
     try {
       return await keys.select(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      if (!mayWait()) throw new KeysUnavailable();
       await this.#refresh();
       const latest = await this.probe();
       if (latest.generation !== keys.generation) return latest.select(header, token);

@@ -54,14 +54,18 @@ export class TokenVerifier {
     this.#seen = new LRUCache({ maxSize, sizeCalculation: bytesOf });
   }
 
-  /** Never rejects, whatever the token contains. */
-  async verify(token: string): Promise<CallerJudgement> {
+  /**
+   * Never rejects, whatever the token contains.
+   *
+   * @param mayWait as for {@link SigningKeys.select}
+   */
+  async verify(token: string, mayWait?: () => boolean): Promise<CallerJudgement> {
     if (token.length > MAX_TOKEN_CHARACTERS) return this.#refuse('too long');
     const name = hash('sha256', token, 'base64');
     const seen = this.#seen.get(name);
     if (seen !== undefined && this.#isGood(seen)) return seen.caller;
     try {
-      const verified = await this.#verify(token);
+      const verified = await this.#verify(token, mayWait);
       if (typeof verified === 'string') return this.#refuse(verified);
       this.#seen.set(name, verified);
       return verified.caller;
@@ -75,7 +79,7 @@ export class TokenVerifier {
     return 'invalid';
   }
 
-  async #verify(token: string): Promise<Verified | TokenRefusal> {
+  async #verify(token: string, mayWait?: () => boolean): Promise<Verified | TokenRefusal> {
     const { issuer, audience, batchScope, keys, clock } = this.#parts;
     // No key makes these valid, so none is fetched for them.
     const stated = decodeJwt(token);
@@ -84,14 +88,15 @@ export class TokenVerifier {
     // Read before: a key that is withdrawn while the token is verified must not count as still published.
     await keys.load();
     const generation = keys.published?.generation;
-    const { payload, protectedHeader } = await this.#verifyWithAnyKey(token, {
+    const options = {
       issuer,
       audience,
       algorithms: [...SIGNING_ALGORITHMS],
       requiredClaims: ['exp', 'sub'],
       clockTolerance: TOLERANCE_SECONDS,
       currentDate: new Date(clock.nowMs()),
-    });
+    };
+    const { payload, protectedHeader } = await this.#verifyWithAnyKey(token, options, mayWait);
     const { typ } = protectedHeader;
     if (typ !== undefined && !TYPES.has(typ.toLowerCase())) return 'type';
     const { exp = 0, iat = 0 } = payload;
@@ -103,10 +108,14 @@ export class TokenVerifier {
   }
 
   /** A token without `kid` is tried with each key that fits, as jose describes. */
-  async #verifyWithAnyKey(token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
+  async #verifyWithAnyKey(
+    token: string,
+    options: JWTVerifyOptions,
+    mayWait?: () => boolean,
+  ): Promise<JWTVerifyResult> {
     const { keys } = this.#parts;
     try {
-      return await jwtVerify(token, (...named) => keys.select(...named), options);
+      return await jwtVerify(token, (...named) => keys.select(...named, mayWait), options);
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
       let tried = 0;

@@ -15,7 +15,7 @@ import { singleValue, preferredWaitMs, readHost, readTraceparent } from '../wire
 import { admitOrigin } from './crossOrigin.ts';
 import { linesOf, MAX_LINES } from './documents.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
-import { FairShares, Share, UNKNOWN_CALLER, type RequestLoad } from './fairShares.ts';
+import { FairShares, Share, UNKNOWN_CALLER, UNKNOWN_KEY, type RequestLoad } from './fairShares.ts';
 import { cutOperation, isMembers, type Members } from './operation.ts';
 import { limitExceeded, type OperationLimits } from './operationCost.ts';
 import {
@@ -178,7 +178,7 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
     else if (isExecuted) request.delivered();
   });
 
-  const admission = gate.admit(incoming.headers);
+  const admission = gate.admit(incoming.headers, () => place.moveTo(UNKNOWN_KEY));
   const admitted = admission instanceof Promise ? await request.life.within(admission) : admission;
   if (admitted === undefined) {
     reportOverdue(log, request, 'who asks');

@@ -15,9 +15,13 @@ export interface RequestLoad {
 /** The caller of a request until it is known. */
 export const UNKNOWN_CALLER = '';
 
+/** The same while the issuer's keys are fetched for its token: a forger may name keys, and the issuer may be slow. */
+export const UNKNOWN_KEY = ' key';
+
 /**
  * Bytes that the requests of all callers hold together. The last quarter is for callers that hold less than an eighth
- * of all, so that one caller, or a router, takes at most three quarters; callers that are not known yet take an eighth.
+ * of all, so that one caller, or a router, takes at most three quarters; callers that are not known yet take an eighth,
+ * and those whose keys are fetched another, not of the last quarter.
  */
 export class FairShares {
   readonly #maxBytes: number;
@@ -32,9 +36,10 @@ export class FairShares {
   take(caller: string, bytes: number): boolean {
     const held = (this.#held.get(caller) ?? 0) + bytes;
     const isSmall = held <= this.#maxBytes / 8;
-    if (caller === UNKNOWN_CALLER && !isSmall) return false;
+    if ((caller === UNKNOWN_CALLER || caller === UNKNOWN_KEY) && !isSmall) return false;
     const heldByAll = this.#heldByAll + bytes;
-    if (heldByAll > (isSmall ? this.#maxBytes : 0.75 * this.#maxBytes)) return false;
+    const mayTakeLast = isSmall && caller !== UNKNOWN_KEY;
+    if (heldByAll > (mayTakeLast ? this.#maxBytes : 0.75 * this.#maxBytes)) return false;
     this.#held.set(caller, held);
     this.#heldByAll = heldByAll;
     return true;

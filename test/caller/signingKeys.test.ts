@@ -53,6 +53,18 @@ describe('signing keys', () => {
     expect(issuer.fetches).toBe(1);
   });
 
+  it('are not waited for where there is no room: it is not known whether the token is valid', async () => {
+    const issuer = new Published();
+    const wait = (kid: string) => issuer.signing.select({ alg: 'ES256', kid }, TOKEN, () => false);
+    await wait('first');
+    issuer.keys = [first, second];
+    await issuer.clock.advance(1000);
+    await expect(wait('second')).rejects.toThrow(KeysUnavailable);
+    expect(issuer.fetches).toBe(1);
+    await issuer.select('second');
+    await wait('second');
+  });
+
   it('are fetched for a new key once those that were fetched are a second old, once', async () => {
     const issuer = new Published();
     await issuer.select('first');

@@ -55,6 +55,8 @@ export class TestIssuer {
   keys: readonly IssuerKey[];
   /** Anything but 200 brings no keys. */
   status = 200;
+  /** What its replies wait for. */
+  held: Promise<void> = Promise.resolve();
   readonly #server: RecordingServer;
 
   private constructor(keys: readonly IssuerKey[], server: RecordingServer) {
@@ -67,7 +69,9 @@ export class TestIssuer {
     const server = await RecordingServer.start((_, response) => {
       const headers = { 'content-type': 'application/json', location: '/elsewhere' };
       const published = { keys: issuer.keys.map(({ publicJwk }) => publicJwk) };
-      response.writeHead(issuer.status, headers).end(JSON.stringify(published));
+      const reply = (): unknown =>
+        response.writeHead(issuer.status, headers).end(JSON.stringify(published));
+      void issuer.held.then(reply);
     });
     const issuer = new TestIssuer(keys, server);
     return issuer;

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestIssuer } from '../caller/testIssuer.ts';
+import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
 import { IS_LONG } from '../support/forms.ts';
 import { TemporaryFiles } from '../support/temporary.ts';
 import { WiredOperator } from '../support/wiredOperator.ts';
@@ -199,5 +200,31 @@ describe('more requests than may be under way', () => {
     }
     for (const socket of sockets) socket.destroy();
     await expect.poll(async () => (await ask('risk', 0, 1)).status).toBe(200);
+  });
+});
+
+describe('tokens that name keys which the issuer does not have, while it is slow', () => {
+  it('take no places of callers whose keys are known', async () => {
+    const { server, ask } = shared;
+    expect((await ask('app', 0, 1)).status).toBe(200);
+    // Keys that are a second old are fetched again.
+    await pause(1000);
+    const { promise: held, resolve: answer } = Promise.withResolvers<void>();
+    issuer.held = held;
+    const forger = await createKey('ES256');
+    const statuses: number[] = [];
+    // Of 909 places an eighth is for callers that are not known yet.
+    const forged = Array.from({ length: 300 }, async (_, n) => {
+      const token = await sign(forger, claimsAt(Date.now()), { kid: `forged ${n}` });
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const reply = await fetch(`${server.url}/graphql`, { method: 'POST', headers, body: '{}' });
+      statuses.push(reply.status);
+    });
+    await expect.poll(() => statuses.length).toBeGreaterThan(150);
+    expect(new Set(statuses)).toEqual(new Set([503]));
+    expect((await ask('app', 0, 1)).status).toBe(200);
+    answer();
+    await Promise.all(forged);
+    expect(new Set(statuses)).toEqual(new Set([401, 503]));
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FairShares, Share, UNKNOWN_CALLER } from '../../src/graphql/fairShares.ts';
+import { FairShares, Share, UNKNOWN_CALLER, UNKNOWN_KEY } from '../../src/graphql/fairShares.ts';
 
 const ALL = 800;
 
@@ -31,9 +31,22 @@ describe('shares', () => {
     expect(new Share(shares, UNKNOWN_CALLER).add(100)).toBe(true);
   });
 
+  it('give another eighth to what waits for keys, and nothing of the last quarter', () => {
+    const shares = new FairShares(ALL);
+    const unknown = new Share(shares, UNKNOWN_KEY);
+    expect(unknown.add(101)).toBe(false);
+    expect(unknown.add(100)).toBe(true);
+    expect(new Share(shares, UNKNOWN_CALLER).add(100)).toBe(true);
+    expect(new Share(shares, 'greedy').add(400)).toBe(true);
+    unknown.release();
+    expect(new Share(shares, 'greedy').add(100)).toBe(true);
+    expect(unknown.add(1)).toBe(false);
+    expect(new Share(shares, 'other').add(100)).toBe(true);
+  });
+
   it('are never over the limit, and all free once all are released', () => {
     const step = fc.record({
-      caller: fc.constantFrom(UNKNOWN_CALLER, 'a', 'b', 'c'),
+      caller: fc.constantFrom(UNKNOWN_CALLER, UNKNOWN_KEY, 'a', 'b', 'c'),
       bytes: fc.nat({ max: 300 }),
       moves: fc.option(fc.constantFrom('a', 'b', 'c')),
     });
