@@ -142,7 +142,9 @@ export class Quotas {
       const over = claims[claimed.over ?? -1];
       if (over !== undefined) {
         await giveBack();
-        return { kind: 'over', over: over.quota, retryAfterSeconds: secondsOf(claimed.resetMs) };
+        // All callers share a window of prompts: when it ends would reveal when another one prompted the owner.
+        const resetMs = over.quota === 'prompts' ? WINDOW_MS : claimed.resetMs;
+        return { kind: 'over', over: over.quota, retryAfterSeconds: secondsOf(resetMs) };
       }
       counted.push(claimed);
     }

@@ -120,13 +120,23 @@ describe('within an hour', () => {
   });
 });
 
+it('a caller whose prompts are used up does not learn when another caller prompted the owner', async () => {
+  const counted = new Counted({ promptsPerHour: 1, promptsPerHourAllCallers: 2 });
+  await counted.count('a', 'prompt', 1);
+  await clock.advance(600_000);
+  await counted.count('b', 'prompt', 1);
+  await clock.advance(60_000);
+  expect(await counted.count('b', 'prompt', 1)).toBe(`prompts: ${HOUR_SECONDS}`);
+  expect(await counted.count('c', 'prompt', 1)).toBe(`prompts: ${HOUR_SECONDS}`);
+});
+
 it('all quotas start again after an hour, and say how long that is', async () => {
   const counted = new Counted({ numbersPerHour: 1, promptsPerHour: 1 });
   await counted.count('a', 'lookup', 1);
   await counted.count('a', 'prompt', 1);
   await clock.advance(600_000);
   expect(await counted.count('a', 'lookup', 2)).toBe(`numbers: ${HOUR_SECONDS - 600}`);
-  expect(await counted.count('a', 'prompt', 1)).toBe(`prompts: ${HOUR_SECONDS - 600}`);
+  expect(await counted.count('a', 'prompt', 1)).toBe(`prompts: ${HOUR_SECONDS}`);
   await clock.advance((HOUR_SECONDS - 600) * 1000);
   expect(await counted.count('a', 'lookup', 2)).toBe('counted');
   expect(await counted.count('a', 'prompt', 1)).toBe('counted');
