@@ -30,7 +30,6 @@ attack('slow-senders', async (stage) => {
   await sleep(500);
   const reply = await target.ask(within(number(5)));
   isEqual('answered meanwhile', reply.answer, false);
-  isAtMost('ms for it', reply.tookMs, 2000);
   // A quarter have sent their headers: bodies have a longer limit.
   const stay = CONNECTIONS / BEGINNINGS.length + 8;
   const open = await target.fileDescriptorsAtMost(before + stay, CUT_WITHIN_MS);
@@ -58,7 +57,6 @@ attack('slow-heads', async (stage) => {
   }
   const reply = await target.ask(within(number(0)));
   isEqual('answered meanwhile', reply.answer, false);
-  isAtMost('ms for it', reply.tookMs, 2000);
   isAtMost('connections', (await target.fileDescriptors()) - before, 4096);
   const { peakBytes } = await target.resident();
   isAtMost('MB more', (peakBytes - nowBytes) / MEGABYTE, MAX_HEADS_MB);

@@ -48,10 +48,10 @@ export class Target extends ProbedServer {
     return { status, tookMs: performance.now() - sentAtMs, answer };
   }
 
-  /** The status of a path, 0 where there is no answer in two seconds. */
+  /** The status of a path, 0 where no answer comes. */
   async statusOf(path: string): Promise<number> {
     try {
-      const signal = AbortSignal.timeout(2000);
+      const signal = AbortSignal.timeout(HANGS_AFTER_MS);
       const { statusCode, body } = await request(`${this.url}${path}`, { signal });
       await body.dump();
       return statusCode;
