@@ -74,7 +74,7 @@ describe('the keys of an issuer', () => {
         rotating.keys = [next, ...old];
         rotatedAtMs = nowMs;
       }
-      if (nowMs > rotatedAtMs + 3000) break;
+      if (nowMs > rotatedAtMs + 4000) break;
       const claims = claimsAt(Date.now(), { jti: `forged ${nowMs}` });
       unknown.push(sign(foreign, claims, { kid: `${nowMs}` }).then(statusOf));
       const token = rotating.token({ jti: `${nowMs}` });
@@ -83,11 +83,14 @@ describe('the keys of an issuer', () => {
       valid.push(token.then(statusOf).then(note));
     }
     await Promise.all(valid);
+    const unknownStatuses = new Set(await Promise.all(unknown));
+    const tookSeconds = (performance.now() - begunAtMs) / 1000;
     await rotating.close();
 
-    expect(Math.max(...refusedAfterMs, 0)).toBeLessThan(2000);
-    expect(new Set(await Promise.all(unknown))).toEqual(new Set([401]));
-    expect(rotating.fetches).toBeLessThan(8);
+    // A second, and a fetch between the requests of a busy machine.
+    expect(Math.max(...refusedAfterMs, 0)).toBeLessThan(3000);
+    expect(unknownStatuses).toEqual(new Set([401]));
+    expect(rotating.fetches).toBeLessThanOrEqual(2 + tookSeconds);
   });
 
   it('are kept while the issuer publishes none, and a token with another is 503', async () => {
@@ -104,7 +107,7 @@ describe('the keys of an issuer', () => {
     expect((await replyTo(await token)).headers.get('retry-after')).toBe('5');
     expect((await replyTo(good)).status).toBe(200);
     emptied.keys = [...keys, next];
-    await expect.poll(async () => (await replyTo(await token)).status, { timeout: 5000 }).toBe(200);
+    await expect.poll(async () => (await replyTo(await token)).status).toBe(200);
     await emptied.close();
   });
 });

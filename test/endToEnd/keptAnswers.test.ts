@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSimulated } from '../support/service.ts';
 
 /** Its lookups take two seconds. */
@@ -14,7 +14,7 @@ test('an answer that did not reach its caller is returned to the next request, w
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   socket.on('error', () => undefined);
   socket.write(posted(WINDOW));
-  await vi.waitFor(() => expect(service.stats()).toMatchObject({ lookups: 1, prompts: 1 }), 5000);
+  await expect.poll(() => service.stats()).toMatchObject({ lookups: 1, prompts: 1 });
   socket.destroy();
 
   expect((await service.ask(WINDOW)).body).toEqual(ANSWER);

@@ -222,6 +222,6 @@ describe('a gauge', () => {
     await expect.poll(awaySeconds).toBeGreaterThan(earlier);
     const again = await startRedis(redis.port);
     stack.defer(() => again.kill());
-    await expect.poll(awaySeconds, { timeout: 5000 }).toBe(0);
+    await expect.poll(awaySeconds).toBe(0);
   });
 });

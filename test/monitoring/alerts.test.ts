@@ -483,7 +483,7 @@ describe.skipIf(!IS_LONG || LEFT_OUT !== undefined)(`a real Prometheus ${LEFT_OU
           const lines = server.logged(line);
           return lines.some((one) => codes === undefined || one['codes'] === codes) ? [] : [name];
         });
-      await expect.poll(unwritten, { timeout: 5000 }).toEqual([]);
+      await expect.poll(unwritten).toEqual([]);
     },
   );
 });

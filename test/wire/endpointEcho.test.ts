@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MAX_CONNECTION_AGE_MS } from '../../src/wire/http1Connections.ts';
 import type { EchoSetting } from '../../src/wire/echo.ts';
 import type { Exchange } from '../../src/wire/exchange.ts';
@@ -79,7 +79,7 @@ describe('connections', () => {
     await using client = new TestEndpoint(server.url, { echo: 'always', clock });
     await postInTurn(client, 2);
     const held = client.post({ correlator: 'held' });
-    await vi.waitFor(() => expect(answerHeld).toBeDefined());
+    await expect.poll(() => answerHeld).toBeDefined();
     await clock.advance(MAX_CONNECTION_AGE_MS);
     await postInTurn(client, 2);
     expect(server.connections).toHaveLength(2);

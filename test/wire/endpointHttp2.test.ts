@@ -16,7 +16,7 @@ import {
   reset,
   SETTINGS,
 } from './rawHttp2Server.ts';
-import { A_DEPARTURE, outcome, TestEndpoint } from './testEndpoint.ts';
+import { A_DEPARTURE, AMPLE_MS, outcome, TestEndpoint } from './testEndpoint.ts';
 import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 const CERTIFICATE = trustedCertificate();
@@ -243,19 +243,19 @@ describe('a connection', () => {
     await using client = new TestEndpoint(server.url, { clock });
     await client.post();
     const slow = client.post({ correlator: 'held' });
-    await vi.waitFor(() => expect(held).toHaveLength(1));
+    await expect.poll(() => held.length).toBe(1);
     await clock.advance(MAX_CONNECTION_AGE_MS);
     expect(server.sessions).toHaveLength(1);
     expect(await client.post({ correlator: 'by the old one' })).toMatchObject({ kind: 'reply' });
     await vi.waitFor(async () => {
       await client.post();
       expect(server.received.at(-1)?.session).toBe(server.sessions[1]);
-    });
+    }, AMPLE_MS);
     expect(server.received[2]?.session).toBe(server.sessions[0]);
     expect(server.openConnections).toBe(2);
     for (const received of held) echoless(received);
     expect(await slow).toMatchObject({ kind: 'reply', reply: { status: 200 } });
-    await vi.waitFor(() => expect(server.openConnections).toBe(1));
+    await expect.poll(() => server.openConnections).toBe(1);
     expect(server.sessions).toHaveLength(2);
   });
 
@@ -276,14 +276,14 @@ describe('a connection', () => {
     for (let index = 0; index < 5; index += 1) {
       expect(await client.post()).toMatchObject({ kind: 'reply' });
     }
-    await vi.waitFor(() => expect(refused).toHaveLength(1));
+    await expect.poll(() => refused.length).toBe(1);
     expect(await client.post()).toMatchObject({ kind: 'reply' });
     isOpen = true;
     await clock.advance(60_000);
     await vi.waitFor(async () => {
       await client.post();
       expect(server.received.at(-1)?.session).toBe(server.sessions[1]);
-    });
+    }, AMPLE_MS);
     expect(refused).toHaveLength(1);
   });
 
@@ -321,7 +321,7 @@ describe('a connection', () => {
     const client = new TestEndpoint(server.url);
     await client.post();
     const underWay = client.post();
-    await vi.waitFor(() => expect(server.received).toHaveLength(2));
+    await expect.poll(() => server.received.length).toBe(2);
     await client.endpoint.close();
     expect(outcome(await underWay)).toBe(SENT);
   });

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ConnectionSettings } from '../../src/wire/wireSettings.ts';
 import { ClosingServer, listen } from '../support/listening.ts';
 import { RecordedLog } from '../support/recordedLog.ts';
@@ -42,7 +42,7 @@ describe.each(['http', 'https'] as const)('through a proxy over %s', (scheme) =>
     expect(proxy.requests.map(({ url }) => url)).toEqual([new URL(server.url).host]);
     expect(Object.keys(server.received[0]?.headers ?? {})).not.toContain('proxy-authorization');
     await client[Symbol.asyncDispose]();
-    await vi.waitFor(() => expect(proxy.openConnections).toBe(0), { timeout: 5000 });
+    await expect.poll(() => proxy.openConnections).toBe(0);
   });
 
   it.each(['http/1.1', 'h2'])(
@@ -60,12 +60,12 @@ describe.each(['http', 'https'] as const)('through a proxy over %s', (scheme) =>
             }, SERVER);
       await using client = new TestEndpoint(server.url, { connection: through(proxy.url) });
       const exchanges = client.burst(3);
-      await vi.waitFor(() => expect(held).toHaveLength(3));
+      await expect.poll(() => held.length).toBe(3);
       proxy.resetConnections();
       const lost = { fault: { cause: 'connection', sent: true } };
       expect(await exchanges).toMatchObject([lost, lost, lost]);
       const next = client.post();
-      await vi.waitFor(() => expect(held).toHaveLength(4));
+      await expect.poll(() => held.length).toBe(4);
       held.at(-1)?.();
       expect(await next).toMatchObject({ kind: 'reply' });
     },
@@ -105,7 +105,7 @@ describe('a proxy without a tunnel', () => {
     const failed = { fault: { cause: 'connection', sent: false, stage, detail } };
     expect(await client.burst(3)).toMatchObject([failed, failed, failed]);
     expect(server.connections).toHaveLength(0);
-    await vi.waitFor(() => expect(proxy.openConnections).toBe(0), { timeout: 5000 });
+    await expect.poll(() => proxy.openConnections).toBe(0);
   });
 
   it('with an untrusted certificate gets no credentials', async () => {
@@ -153,10 +153,9 @@ describe('a connection that hangs', () => {
     const connection = through(way);
     await using client = new TestEndpoint(url, { connection, timeoutMs: TIMEOUT_MS, log });
     expect(await client.post()).toMatchObject({ fault: { cause: 'timeout', sent: false } });
-    await vi.waitFor(() => {
-      expect([silent.openConnections, proxy.openConnections]).toEqual([0, 0]);
-      expect(log.troubles).toMatchObject([{ endpoint: 'test endpoint', stage }]);
-    });
+    const open = () => [silent.openConnections, proxy.openConnections];
+    await expect.poll(open).toEqual([0, 0]);
+    await expect.poll(() => log.troubles).toMatchObject([{ endpoint: 'test endpoint', stage }]);
   });
 
   it('ends when its endpoint is closed', async () => {
@@ -165,9 +164,9 @@ describe('a connection that hangs', () => {
       connection: through(`http://127.0.0.1:${silent.port}`),
     });
     const exchange = client.post();
-    await vi.waitFor(() => expect(silent.openConnections).toBe(1));
+    await expect.poll(() => silent.openConnections).toBe(1);
     await client[Symbol.asyncDispose]();
     expect(await exchange).toMatchObject({ fault: { cause: 'connection', sent: false } });
-    await vi.waitFor(() => expect(silent.openConnections).toBe(0));
+    await expect.poll(() => silent.openConnections).toBe(0);
   });
 });

@@ -8,7 +8,7 @@ import { answerWithout, RecordingServer } from './recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from './testEndpoint.ts';
 
 const CERTIFICATE = trustedCertificate();
-const AMPLE = { timeout: 5000, interval: 10 };
+const AMPLE = { timeout: AMPLE_MS, interval: 10 };
 
 /** A server without an echo, and a client with so many spare connections to it. */
 async function withSpares(count: number) {

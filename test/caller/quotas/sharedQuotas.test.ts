@@ -93,6 +93,6 @@ describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?
     // If each waited for Redis, they would take more than ten seconds.
     const startedAtMs = performance.now();
     for (let n = 0; n < 30; n += 1) expect((await ask(scanned.slice(0, 5))).codes).toEqual([]);
-    expect(performance.now() - startedAtMs).toBeLessThan(5000);
+    expect(performance.now() - startedAtMs).toBeLessThan(9000);
   }, 30_000);
 });

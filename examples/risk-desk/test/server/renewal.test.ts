@@ -84,7 +84,7 @@ describe('signing out while an access token is renewed', () => {
     const headers = { 'x-csrf-token': session.csrfToken };
     const signOut = browser.send(`${stack.url}/sign-out`, { method: 'POST', headers });
     // The session is over before the provider has answered.
-    await vi.waitFor(async () => expect(await browser.isSignedIn(stack.url)).toBe(false));
+    await expect.poll(() => browser.isSignedIn(stack.url)).toBe(false);
     goOn();
     expect((await signOut).status).toBe(200);
     expect(revoked).toEqual([token]);
