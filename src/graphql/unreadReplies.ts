@@ -33,7 +33,8 @@ export class UnreadReplies {
   add(response: ServerResponse, bytes: number): Unread {
     const unread: Unread = { response, bytes: 0 };
     const timer = setTimeout(() => this.#cut(unread), this.#timeoutMs);
-    response.once('close', () => {
+    // Before what else happens at its close, which counts those that are left.
+    response.prependOnceListener('close', () => {
       clearTimeout(timer);
       this.#forget(unread);
     });

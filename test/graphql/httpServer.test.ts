@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BodyPace } from '../../src/graphql/bodyPace.ts';
 import { HttpServer } from '../../src/graphql/httpServer.ts';
 
@@ -310,13 +310,15 @@ describe('of clients whose bodies are refused before they have come', () => {
   });
 });
 
+const REFUSED_REPLY = { status: 413, headers: { connection: 'close' }, body: 'too large' };
+
 function refusing(
   limits: Partial<ServerSettings> = {},
   onRequest: (response: ServerResponse) => void = () => undefined,
 ) {
   return serve((_request, response) => {
     onRequest(response);
-    return Promise.resolve({ status: 413, headers: { connection: 'close' }, body: 'too large' });
+    return Promise.resolve(REFUSED_REPLY);
   }, limits);
 }
 
@@ -352,11 +354,49 @@ describe('refused requests whose replies have come, and whose bodies have not', 
   });
 
   it('have a second once nothing else is under way, and are not cut off as replies that nobody reads', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const http = refusing({ drainLimitMs: 60_000, replyTimeoutMs: 100 });
     const url = await http.listen();
-    for (let body = 0; body < 3; body += 1) await beginBody(url, '{');
-    const beganAtMs = performance.now();
-    expect(await http.close()).toBe(0);
-    expect(performance.now() - beganAtMs).toBeLessThan(3000);
+    const clients = [await beginBody(url, '{'), await beginBody(url, '{')];
+    const closing = http.close();
+    await vi.advanceTimersByTimeAsync(999);
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    expect(clients.map(({ closed }) => closed)).toEqual([false, false]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await closing).toBe(0);
+  });
+
+  it('are not cut off while another request is under way, although one of them has left', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { promise: reply, resolve: answer } = Promise.withResolvers<void>();
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+    const responses: ServerResponse[] = [];
+    const http = serve(
+      async ({ method }, response) => {
+        responses.push(response);
+        if (method === 'POST') return REFUSED_REPLY;
+        arrive();
+        await reply;
+        return { status: 200, headers: {}, body: '{}' };
+      },
+      { drainLimitMs: 60_000 },
+    );
+    const url = await http.listen();
+    askAndLeave(url);
+    await arrived;
+    const leaving = await beginBody(url, '{');
+    const staying = await beginBody(url, '{');
+    const closing = http.close();
+    leaving.destroy();
+    await expect.poll(() => responses[1]?.closed).toBe(true);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(responses[2]?.destroyed).toBe(false);
+    expect(staying.closed).toBe(false);
+    answer();
+    await once(responses[0] as ServerResponse, 'close');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await closing).toBe(0);
   });
 });
