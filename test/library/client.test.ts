@@ -122,7 +122,7 @@ describe('a client', () => {
 
   test('a request answers nothing after its time, not even what it has learned', async () => {
     const { client, simulator } = await opened();
-    const request = client.request({ timeoutMs: 500 });
+    const request = client.request({ timeoutMs: 2000 });
     const ask = () => request.simSwappedWithin(NEVER, 24);
 
     expect(await ask()).toMatchObject({ kind: 'answered', swapped: false });

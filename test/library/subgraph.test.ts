@@ -201,7 +201,7 @@ test('a context answers nothing after its time, not even what it has learned', a
   const { simSwap, lookups } = await mounted({ ROLE: 'bff' });
   const { typeDefs, resolvers } = simSwap;
   const schema = makeExecutableSchema({ typeDefs, resolvers });
-  const contextValue = simSwap.context({ caller: ANYONE, timeoutMs: 500 });
+  const contextValue = simSwap.context({ caller: ANYONE, timeoutMs: 2000 });
   const ask = async (field: string) => {
     const source = `{ phoneNumber(e164: "+447700900004") { ${field} } }`;
     const { data, errors = [] } = await graphql({ schema, source, contextValue });
