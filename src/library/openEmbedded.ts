@@ -89,7 +89,7 @@ export function identityFrom(caller: unknown): TokenIdentity {
     if (member === 'client' && value === null) continue;
     if (typeof value === 'string' && value !== '') continue;
     throw new TypeError(
-      `caller.${member} is a text that is not empty: pass what names the caller, as in its access token.`,
+      `caller.${member} must be a text that is not empty: pass what names the caller, as in its access token.`,
     );
   }
   return tokenIdentity(issuer, subject, client);

@@ -177,7 +177,7 @@ function callerFrom(caller: SimSwapCaller, batchScope: string | undefined): Call
   const identity = identityFrom(caller);
   const { mayAskAbout, ownNumber, scopes = [] } = caller;
   // A text would include parts of its scopes.
-  if (!Array.isArray(scopes)) throw new TypeError('caller.scopes is a list of texts.');
+  if (!Array.isArray(scopes)) throw new TypeError('caller.scopes must be a list of texts.');
   const mayAskAboutSeveral = batchScope === undefined || scopes.includes(batchScope);
   return {
     identity,

@@ -229,7 +229,7 @@ describe('a client', () => {
       [{ ...good, client: {} }, 'client'],
     ] as const) {
       const options = { caller } as SimSwapRequestOptions;
-      const message = `caller.${member} is a text that is not empty`;
+      const message = `caller.${member} must be a text that is not empty`;
       expect(() => client.request(options)).toThrow(message);
       await expect(client.lastSimSwap(NEVER, options)).rejects.toThrow(message);
     }

@@ -378,10 +378,10 @@ test.each<[string, (context: unknown, info: unknown) => unknown[]]>([
 
 test.each([
   [{ caller: { ...OWNER, ownNumber: '07700 900004' } }, "The caller's own number is not valid."],
-  [{ caller: { ...OWNER, subject: '' } }, 'caller.subject is a text that is not empty'],
+  [{ caller: { ...OWNER, subject: '' } }, 'caller.subject must be a text that is not empty'],
   [
     { caller: { ...ANYONE, scopes: 'sim-swap:batch' as never } },
-    'caller.scopes is a list of texts.',
+    'caller.scopes must be a list of texts.',
   ],
   [{ caller: ANYONE, purpose: 'marketing' }, 'The purpose is not one of PURPOSES.'],
 ])('a context for %j is refused', async (request, message) => {
