@@ -2,8 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import type { Reply, ReplyHeaders } from './reply.ts';
 
 /** What pages of other origins may send in addition to what every page may. */
-const ALLOWED_HEADERS =
-  'authorization, content-type, prefer, x-correlator, x-purpose, apollo-require-preflight, x-apollo-operation-name, apollographql-client-name, apollographql-client-version';
+const ALLOWED_HEADERS = [
+  'authorization',
+  'content-type',
+  'prefer',
+  'x-correlator',
+  'x-purpose',
+  'apollo-require-preflight',
+  'x-apollo-operation-name',
+  'apollographql-client-name',
+  'apollographql-client-version',
+].join(', ');
 
 /** What they may read in addition to what every page may. */
 const EXPOSED_HEADERS =

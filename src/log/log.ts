@@ -81,9 +81,18 @@ export function logAbout(about: LogDetails, log: Log): Log {
 }
 
 /** Details without callers' input: their digits are not masked. */
-const OWN: ReadonlySet<string> = new Set(
-  'correlator sentAs trace_id version commit node host operator operators profiles'.split(' '),
-);
+const OWN: ReadonlySet<string> = new Set([
+  'correlator',
+  'sentAs',
+  'trace_id',
+  'version',
+  'commit',
+  'node',
+  'host',
+  'operator',
+  'operators',
+  'profiles',
+]);
 
 function masked(details: LogDetails): LogDetails {
   const shownDetails: Record<string, LogDetails[string]> = {};

@@ -87,15 +87,23 @@ export function writeTraceparent({ traceId, spanId, isSampled }: TraceParent): s
 }
 
 /** Headers that belong to one connection of HTTP/1.1 (RFC 9113 §8.2.2). */
-export const CONNECTION_HEADERS: ReadonlySet<string> = new Set(
-  'connection host http2-settings keep-alive proxy-connection te transfer-encoding upgrade'.split(
-    ' ',
-  ),
-);
+export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]);
 
 export const OWN_HEADERS: ReadonlySet<string> = new Set([
   ...CONNECTION_HEADERS,
-  ...'authorization content-length content-type x-correlator'.split(' '),
+  'authorization',
+  'content-length',
+  'content-type',
+  'x-correlator',
 ]);
 
 /** RFC 9110 §5.1. */
