@@ -8,8 +8,8 @@ const MAX_PLACES = 3;
 const CALL = /^ {4}at .*?((?:file:|node:|\/)[^()]*:\d+:\d+)\)?$/gm;
 
 /**
- * Ends the process with 1 at an error that nothing catches, such as one in a timer of a profile, as Node does. Node would
- * print the error's message, which may quote a number or a secret.
+ * Ends the process with 1 at an error that nothing catches, such as one in a timer of a profile. So does Node, which
+ * would also print the error's message: that may quote a number or a secret.
  */
 export function endOnDefects(): void {
   const log = createLog('error');

@@ -14,11 +14,11 @@ import { connectFailureOf } from '../wire/connectFailure.ts';
 
 /**
  * The least time between two fetches, and the age up to which a fetched set is fresh: a key that a fresh set lacks is
- * not the issuer's. Forgers who name unknown keys delay a new one no longer than that: nothing in a token can be trusted
- * before it is verified, so no fetches could be saved up for others.
+ * not the issuer's. It is the same for every token, since nothing in one can be trusted before it is verified. So forgers
+ * who name unknown keys delay a new one by no more, while fetches succeed.
  */
 const MIN_INTERVAL_MS = 1000;
-/** How far that is doubled, at most, while fetches fail and the keys can still be used. */
+/** How often that is doubled, at most, while fetches fail and the keys can still be used: up to 16 s. */
 const MAX_DOUBLED = 4;
 /** Older keys are fetched again, so that a withdrawn key stops verifying tokens. */
 const OLD_AFTER_MS = 600_000;

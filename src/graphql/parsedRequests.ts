@@ -23,7 +23,7 @@ export function parsedRequests(connections: () => Iterable<Socket>): typeof Inco
     #pieces: Buffer[] = [];
     #piecesBytes = 0;
 
-    /** Small pieces of a body become one: each by itself would be held with half a kilobyte, and has several ticks. */
+    /** Puts small pieces of a body together: each by itself would be held with half a kilobyte, and take several ticks. */
     override push(piece: Buffer | null): boolean {
       if (piece === null || piece.length >= PIECE_BYTES || !this.#hasBody) {
         this.#hasBody = true;
@@ -50,7 +50,10 @@ export function parsedRequests(connections: () => Iterable<Socket>): typeof Inco
   };
 }
 
-/** What has come of other connections waits for the next turn, once one has parsed small pieces of bodies for a while. */
+/**
+ * Once a turn of the event loop has parsed small pieces of bodies for {@link MAX_PIECES_MS}, what has come of other
+ * connections waits for the next one.
+ */
 function pausingOthers(connections: () => Iterable<Socket>): () => void {
   /** When this turn of the event loop began to parse small pieces. */
   let sinceMs: number | undefined;

@@ -18,16 +18,19 @@ const MAX_A_TURN = 8;
 const TURN_MS = 1;
 
 /**
- * One request a turn of the event loop, and further ones while all of that turn took less than {@link TURN_MS}: one by one,
- * short requests would cost the system a call for each of their packets. Of the callers that wait, the next is the one
- * whose requests took the least time: however many requests a caller has, and however long each takes, another caller's
- * waits for one of them.
+ * One request a turn of the event loop, and further ones while those of that turn took less than {@link TURN_MS}: one by
+ * one, short requests would cost the system a call for each of their packets. Of the callers that wait, the next is the
+ * one whose requests took the least time: however many requests a caller has, and however long each takes, another
+ * caller's waits for one of them.
  *
  * None is refused early by how turns pass now: on a busy machine most of what a forecast refused would have been answered.
  */
 export class Turns {
   readonly #clock: Clock;
-  /** In the order in which their last requests began. A queue without waiters stays while it has spent more than its fair share. */
+  /**
+   * In the order in which their last requests began. A queue without waiters stays while it has spent more than its fair
+   * share.
+   */
   readonly #queues = new Map<string, Queue>();
   /** How many of them have waiters, and how many these are. */
   #waiting = 0;

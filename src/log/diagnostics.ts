@@ -2,7 +2,8 @@ import { channel, tracingChannel, type Channel as NodeChannel } from 'node:diagn
 import type { Operation } from '../domain/question.ts';
 import type { LookupFailureCode } from '../domain/errors.ts';
 
-// The channels of docs/diagnostics.md. Subscribers may do anything: no message has a number, token, secret or answer.
+// The channels of docs/diagnostics.md. Subscribers may do anything with a message: none has a phone number, a token, a
+// secret or an answer.
 
 /** Of work with a duration; `correlator` is the part that the exchanges of one GraphQL request share. */
 interface Traced<Result extends object> {

@@ -145,7 +145,7 @@ function isAbout(number: PhoneNumber | undefined, stated: unknown): boolean {
   return number !== undefined && (stated === number || stated === number.slice(1));
 }
 
-/** Whether the reply says, as CAMARA's requests name theirs, that it is about another person, whatever the profile reads. */
+/** Whether the reply names another number, in the member by which CAMARA's requests name theirs. */
 function namesAnother(number: PhoneNumber | undefined, { phoneNumber }: JsonObject): boolean {
   if (number === undefined || typeof phoneNumber !== 'string') return false;
   const stated = parsePhoneNumber(phoneNumber);

@@ -172,7 +172,7 @@ class ServerNonce {
   /** @param isEnough whether nothing more can be learned by letting one go first */
   #letGo(isEnough: boolean): void {
     this.#isKnown ||= isEnough;
-    // First: while any waits, few go at a time.
+    // These first: while any of them waits, few go at a time.
     for (const right of this.challenged) this.#letEnter(right);
     for (const right of this.#waiting.keys()) this.#letEnter(right);
     if (this.#underWay === 0) this.#isKnown = this.#givesNonces === false;

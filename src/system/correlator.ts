@@ -52,12 +52,12 @@ function sanitised(text: string): string {
   return text.slice(0, MAX_READ).replaceAll(/[^A-Za-z0-9-]/g, '');
 }
 
-/** Where a UUID has its random bytes, but for the four that are not all random (RFC 9562 §5.4). */
+/** Where the text of a UUID has bytes of which all bits are random (RFC 9562 §5.4), but for two. */
 const RANDOM_BYTES_AT = [0, 2, 4, 6, 9, 11, 24, 26, 28, 30, 32, 34];
 
 /**
- * Twelve. Some are a little more likely than others, which matters only for secrets. Node makes UUIDs in advance, and
- * takes six times as long for as many bytes.
+ * Twelve characters. Some are a little more likely than others, which matters only for secrets. They are taken from a
+ * UUID, which Node makes in advance: as many random bytes by themselves take six times as long.
  */
 function randomCharacters(): string {
   const uuid = randomUUID();

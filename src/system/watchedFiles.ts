@@ -7,7 +7,10 @@ export type FileTexts = ReadonlyMap<string, string | undefined>;
 /** How often files are read again. Events would be lost on network file systems. */
 const EVERY_MS = 5000;
 
-/** A change counts once two readings this far apart agree: a file may be half written, one of two not yet. */
+/**
+ * A change counts once two readings this far apart agree: a file may be half written, or a key may be there without its
+ * certificate.
+ */
 const SETTLED_AFTER_MS = 500;
 
 /**

@@ -7,7 +7,10 @@ export type CorrelatorSettings = OperatorProfile['correlator'];
 export interface LimitSettings {
   /** The limit for one exchange, from connecting to the last byte of the reply. */
   readonly timeoutMs: number;
-  /** Limits an endpoint's open connections, and an operator's lookups under way, which hold token request and call. */
+  /**
+   * Limits the open connections of an endpoint, and the lookups of an operation that are under way, each with its token
+   * request.
+   */
   readonly connections: number;
   /** The exchanges that may begin in a second over all endpoints, by the operator's contract; no limit where absent. */
   readonly requestsPerSecond?: number | undefined;
