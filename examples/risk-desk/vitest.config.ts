@@ -7,7 +7,7 @@ export default defineConfig({
     maxWorkers: 2,
     globalSetup: ['../../test/support/temporary.ts', 'test/setUp.ts'],
     // Several programs and a browser start first, on machines that may be busy.
-    testTimeout: 90_000,
+    testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 20_000 } },
   },

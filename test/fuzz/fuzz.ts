@@ -16,6 +16,7 @@ import {
   type Row,
 } from '../long/longRun.ts';
 import type { ProbeFigures } from '../long/probe.ts';
+import { slowness } from '../support/slowness.ts';
 
 interface FuzzRun {
   /** How many inputs, rubbish of the operator's among them. */
@@ -33,7 +34,7 @@ interface Held {
   readonly fileDescriptors: number;
 }
 
-/** No input may delay the others for longer. */
+/** No input may delay the others for longer, on a machine as fast as the one that {@link slowness} compares with. */
 const MAX_DELAY_MS = 100;
 /** Caches fill, code is compiled: more than this is a leak, or a cache without a bound. */
 const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
@@ -92,6 +93,7 @@ function isIndex(value: number): boolean {
 
 /** Sends seeded rubbish to a real server whose operator replies with rubbish. */
 async function runFuzz(run: FuzzRun) {
+  const maxDelayMs = MAX_DELAY_MS * slowness();
   const operator = new RubbishOperator(run.seed);
   const server = await startProcess(run, await operator.listen());
   const tally = new Tally();
@@ -134,7 +136,8 @@ async function runFuzz(run: FuzzRun) {
     const defects = server.lines.filter((line) =>
       line.includes('A request failed because of a defect in this service. Report it.'),
     );
-    return { tally, figures, defects, heldBefore: heldBefore ?? heldAfter, heldAfter };
+    heldBefore ??= heldAfter;
+    return { tally, figures, maxDelayMs, defects, heldBefore, heldAfter };
   } finally {
     await server[Symbol.asyncDispose]();
     await operator.close();
@@ -143,14 +146,15 @@ async function runFuzz(run: FuzzRun) {
 
 type Findings = Awaited<ReturnType<typeof runFuzz>>;
 
-function hasFailed({ tally, figures, defects, heldBefore, heldAfter }: Findings): boolean {
+function hasFailed(findings: Findings): boolean {
+  const { tally, figures, maxDelayMs, defects, heldBefore, heldAfter } = findings;
   return (
     heldAfter.bytes - heldBefore.bytes > MAX_GROWTH_BYTES ||
     heldAfter.threads - heldBefore.threads > MAX_MORE_THREADS ||
     heldAfter.fileDescriptors - heldBefore.fileDescriptors > MAX_MORE_DESCRIPTORS ||
     tally.violationCount > 0 ||
     defects.length > 0 ||
-    figures.ownTurnMs > MAX_DELAY_MS
+    figures.ownTurnMs > maxDelayMs
   );
 }
 
@@ -158,12 +162,14 @@ function mebibytes({ bytes }: Held): string {
   return (bytes / 1024 / 1024).toFixed(1);
 }
 
-function rowsOf({ tally, figures, defects, heldBefore, heldAfter }: Findings): Row[] {
+function rowsOf(findings: Findings): Row[] {
+  const { tally, figures, maxDelayMs, defects, heldBefore, heldAfter } = findings;
   return [
     ...tallied('inputs', tally.inputs),
     ...tallied('replies with', tally.statuses),
     ...tallied('GraphQL errors with', tally.codes),
     ['longest event-loop delay by own work, ms', figures.ownTurnMs.toFixed(1)],
+    ['the same, at most', maxDelayMs.toFixed(1)],
     ['longest event-loop delay by the wall clock, ms', figures.longestTurnMs.toFixed(1)],
     ['longest reply, bytes', tally.longestReplyBytes],
     ['heap after collection, MiB, before and after', mebibytes(heldBefore), mebibytes(heldAfter)],

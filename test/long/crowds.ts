@@ -8,6 +8,7 @@ import { laidOut } from '../../bench/report/markdown.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { processUsage } from '../support/processUsage.ts';
 import { freshStateKey, startRedis } from '../support/redisServer.ts';
+import { slowness } from '../support/slowness.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { Counts } from './counts.ts';
 import type { CrowdCounts } from './crowdOperator.ts';
@@ -43,6 +44,7 @@ const MANY = '999999999';
 const REPLY_MS: Readonly<Record<Crowd['flow'], number>> = { '2-legged': 300, '3-legged': 50 };
 
 const DEADLINE_MS = 10_000;
+/** On a machine as fast as the one that {@link slowness} compares with. */
 const MAX_LATE_MS = 1500;
 const MAX_TURN_MS = 200;
 /** Where others have the processor, they have its caches as well. */
@@ -103,6 +105,7 @@ async function seen(
   crowd: Crowd,
 ): Promise<{ verdict: Verdict; figures: readonly (string | number | undefined)[] }> {
   const { flow, store, lists, heapMib, replicas } = crowd;
+  const slower = slowness();
   await using stage = new AsyncDisposableStack();
   const issuer = await TestIssuer.start();
   stage.defer(() => issuer.close());
@@ -201,7 +204,7 @@ async function seen(
   const ofNoUse = prompted.filter((number) => !answers.isRight(number)).length;
   const lastMs = tookMs.at(-1) ?? 0;
   const isBusy = waitedMs > 1000 * cpuSeconds;
-  const maxTurnMs = isBusy ? BUSY_FACTOR * MAX_TURN_MS : MAX_TURN_MS;
+  const maxTurnMs = slower * (isBusy ? BUSY_FACTOR : 1) * MAX_TURN_MS;
   // What waits for the processor is late by that, at most.
   const lateBecauseBusyMs = waitedMs + (own?.waitedMs ?? 0);
   const isOperatorLate = waitedMs + (atOperator?.waitedMs ?? 0) > OPERATOR_WAITED_MS;
@@ -212,7 +215,7 @@ async function seen(
     ofNoUse > 0 && `owners prompted whose answer nobody received: ${ofNoUse}`,
     blamed > 0 && !isOperatorLate && `the operator is blamed: ${blamed}`,
     ownTurnMs > maxTurnMs && `the event loop was held up: ${ownTurnMs.toFixed(0)} ms`,
-    lastMs > DEADLINE_MS + MAX_LATE_MS + lateBecauseBusyMs &&
+    lastMs > DEADLINE_MS + slower * MAX_LATE_MS + lateBecauseBusyMs &&
       `the last reply: ${lastMs.toFixed(0)} ms`,
   ].filter((fault) => fault !== false);
   report(`${flow}, ${store}, ${lists} lists, ${heapMib} MiB, replicas: ${replicas}`, [
