@@ -78,6 +78,8 @@ function judge(id: string, text: string, schema: GraphQLSchema): TrustedDocument
     return { text, name: operation?.name?.value ?? id };
   } catch (error) {
     if (error instanceof GraphQLError) return error.message;
+    // At some thousands, the stack has no room.
+    if (error instanceof RangeError) return 'The document is nested too deep.';
     throw error;
   }
 }

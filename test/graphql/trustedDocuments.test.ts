@@ -119,6 +119,15 @@ describe('a manifest that has changed', () => {
     }
   });
 
+  it('is refused, and ends no process, for a document on which the stack of the parser ends', async () => {
+    const deep = '{ a '.repeat(20_000) + '}'.repeat(20_000);
+    const { now } = await readAgain(read(), JSON.stringify({ deep }));
+    expect(now).toEqual({
+      kind: 'flawed',
+      flaw: 'TRUSTED_DOCUMENTS has a document that cannot be served: deep: The document is nested too deep.',
+    });
+  });
+
   it('judges a document again whose text has changed under its id', async () => {
     const { now } = await readAgain(read(), JSON.stringify({ first0: '{ simSwap }' }));
     expect(now).toMatchObject({ kind: 'flawed' });
