@@ -102,16 +102,17 @@ export const schemaAliasRule: ValidationRule = (context) => ({
 /** A field with only a name takes 510 bytes with its token, its locations and its empty lists. */
 const MAX_BYTES_PER_TOKEN = 640;
 
-/** Entry, key and node of a document, in addition to its tokens. */
+/** Entry and node of a document, in addition to its tokens. */
 const DOCUMENT_BYTES = 1024;
 
 /**
- * The memory of a parsed document, with its source and comments. Apollo Server would weigh it as JSON, without either.
+ * The memory of a parsed document, with its source and comments, and of its key, which has the source as well. Apollo
+ * Server would weigh it as JSON, without any of these.
  * Names are parts of the source, which lives as long as one of them does.
  */
 export function documentBytes({ loc }: DocumentNode): number {
   if (loc === undefined) throw new Error('A document that is stored must have its locations.');
   let tokens = 0;
   for (let token = loc.startToken.next; token !== null; token = token.next) tokens += 1;
-  return DOCUMENT_BYTES + 2 * loc.source.body.length + tokens * MAX_BYTES_PER_TOKEN;
+  return DOCUMENT_BYTES + 4 * loc.source.body.length + tokens * MAX_BYTES_PER_TOKEN;
 }

@@ -9,6 +9,7 @@ import {
 import type { Log } from '../log/log.ts';
 import { PerTurn } from '../system/perTurn.ts';
 import { DeadlineExceeded } from '../system/urgency.ts';
+import { byText } from './apollo.ts';
 import { Body, type BodyFault } from './body.ts';
 import type { BodyPace } from './bodyPace.ts';
 import { singleValue, preferredWaitMs, readHost, readTraceparent } from '../wire/headers.ts';
@@ -325,7 +326,7 @@ async function readRequest(
   const sent = body === undefined ? sentIn(search) : parseBody(body.take());
   if (typeof sent === 'string') return badRequest(400, sent);
   const documents = trustedDocuments();
-  const named = documents === undefined ? { sent } : resolveDocument(sent, documents);
+  const named = resolveDocument(sent, documents);
   if ('code' in named) return named;
   const { members, heldBytes, tooLongList } = cutOperation(
     named.sent,
@@ -350,10 +351,10 @@ async function readRequest(
   if (documents !== undefined) for (const name of ['documentId', 'extensions']) search.delete(name);
   const texts = headersForApollo(method, headers, mediaType);
   return {
-    ...('document' in named ? { document: named.document } : {}),
+    ...(named.document === undefined ? {} : { document: named.document }),
     request:
       method === 'POST'
-        ? { method, headers: texts, search: '', body: members }
+        ? { method, headers: texts, search: '', body: byText(members) }
         : { method, headers: texts, search: `?${searchOf(members, search)}`, body: undefined },
   };
 }

@@ -60,11 +60,7 @@ export function cutOperation(sent: Members, maxNumbers: number): CutOperation {
     }
     members['variables'] = Object.fromEntries(kept);
   } else if (variables !== undefined) members['variables'] = emptied(variables);
-  if (extensions !== undefined) {
-    // Apollo's clients send only a hash first, and the document once they learn that hashes are not supported.
-    const isPersisted = isMembers(extensions) && isMembers(extensions['persistedQuery']);
-    members['extensions'] = isPersisted ? { persistedQuery: {} } : emptied(extensions);
-  }
+  if (extensions !== undefined) members['extensions'] = emptied(extensions);
   return { members, heldBytes, tooLongList };
 }
 

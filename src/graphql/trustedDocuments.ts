@@ -84,21 +84,26 @@ function judge(id: string, text: string, schema: GraphQLSchema): TrustedDocument
   }
 }
 
-export interface TrustedOperation {
+export interface ResolvedOperation {
   readonly sent: Members;
-  /** The name of the document. */
-  readonly document: string;
+  /** The name of the document, where it is a trusted one. */
+  readonly document?: string;
 }
 
 /**
  * The request with the document that it names: by `documentId` (GraphQL over HTTP), or by Apollo's clients as
  * `extensions.persistedQuery.sha256Hash`. A request with a document of its own is refused, even if that is listed.
+ *
+ * @param documents absent where every document is served, and none by its hash
  */
 export function resolveDocument(
-  { query, documentId, extensions, ...rest }: Members,
-  documents: TrustedDocuments,
-): TrustedOperation | Refusal {
-  const id = documentId ?? persistedQueryHash(extensions);
+  sent: Members,
+  documents: TrustedDocuments | undefined,
+): ResolvedOperation | Refusal {
+  const persisted = persistedQuery(sent['extensions']);
+  if (documents === undefined) return persisted === undefined ? { sent } : NOT_SUPPORTED;
+  const { query, documentId, extensions: _, ...rest } = sent;
+  const id = documentId ?? persisted?.['sha256Hash'];
   if (query !== undefined || typeof id !== 'string') return ID_REQUIRED;
   const document = documents.get(id);
   return document === undefined
@@ -110,7 +115,14 @@ export function resolveDocument(
 const ID_REQUIRED: Refusal = { status: 400, code: 'PERSISTED_QUERY_ID_REQUIRED' };
 const NOT_IN_LIST: Refusal = { status: 400, code: 'PERSISTED_QUERY_NOT_IN_LIST' };
 
-function persistedQueryHash(extensions: unknown): unknown {
-  if (!isMembers(extensions) || !isMembers(extensions['persistedQuery'])) return undefined;
-  return extensions['persistedQuery']['sha256Hash'];
+/** By its message Apollo's clients, which send only a hash first, learn to send the document. */
+const NOT_SUPPORTED: Refusal = {
+  status: 200,
+  code: 'PERSISTED_QUERY_NOT_SUPPORTED',
+  message: 'PersistedQueryNotSupported',
+};
+
+function persistedQuery(extensions: unknown): Members | undefined {
+  const persisted = isMembers(extensions) ? extensions['persistedQuery'] : undefined;
+  return isMembers(persisted) ? persisted : undefined;
 }

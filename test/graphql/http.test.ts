@@ -7,6 +7,8 @@ afterAll(() => service.stop());
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const QUERY = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
+/** Nothing is served by a hash, nor by a document in place of one. */
+const BY_HASH = { persistedQuery: { version: 1, sha256Hash: QUERY } };
 const GET = `/graphql?query=${encodeURIComponent(QUERY)}`;
 const MEBIBYTE = 1024 * 1024;
 /** A document, 1,000 numbers, and the rest. */
@@ -44,6 +46,8 @@ describe('an invalid request', () => {
     ['variables in a string', about({ query: QUERY, variables: '{}' }), 400, /variables/],
     ['variables in a list', about({ query: QUERY, variables: [1] }), 400, /variables/],
     ['an empty query', about({ query: '' }), 400, /query/],
+    ['a hash', about({ extensions: BY_HASH }), 200, /^PersistedQueryNotSupported$/],
+    ['a hash and its query', about({ query: QUERY, extensions: BY_HASH }), 200, /NotSupported$/],
     ['a form', asked('application/x-www-form-urlencoded'), 415, /application\/json/],
     ['text', asked('text/plain'), 415, /application\/json/],
     ['only GraphQL', asked('application/graphql'), 415, /application\/json/],

@@ -38,11 +38,6 @@ describe('of a request stays', () => {
       { query: [1], variables: 'x', operationName: { a: 1 } },
       { query: [], variables: '', operationName: {} },
     ],
-    [
-      'of extensions, that there is a hash',
-      { extensions: { persistedQuery: { sha256Hash: 'a' }, x: [] } },
-      { extensions: { persistedQuery: {} } },
-    ],
     ['null', { query: null, variables: null }, { query: null, variables: null }],
   ])('%s', (_, sent, kept) => {
     expect(cutOperation({ ...sent }, 2).members).toEqual(kept);
