@@ -18,6 +18,8 @@ const E164 = /^\+[1-9][0-9]{4,14}$/;
  * international would give a true answer about a stranger.
  */
 export function parsePhoneNumber(text: string): Parsed<PhoneNumber> {
+  // Most are written so.
+  if (isE164(text)) return { kind: 'parsed', value: text };
   if (text.length > MAX_TEXT_LENGTH) {
     return refused('A phone number is written with a few characters, not with a thousand.');
   }

@@ -1,4 +1,9 @@
-import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
+import {
+  HeaderMap,
+  type ApolloServer,
+  type HTTPGraphQLRequest,
+  type HTTPGraphQLResponse,
+} from '@apollo/server';
 import type { Gate, RefusalReason } from '../caller/gate.ts';
 import {
   requestChannel,
@@ -23,7 +28,6 @@ import {
   statusOfRefusal,
   replyMediaType,
   replyOf,
-  type ReadRequest,
   type Refusal,
   type Reply,
   type ReplyHeaders,
@@ -200,7 +204,7 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
   if ('code' in reading) {
     return refuse({ ...reading, headers: { ...reading.headers, ...CLOSE } }, arrived);
   }
-  if (reading.document !== undefined) request.document = reading.document;
+  request.document = reading.document;
 
   const executing = apollo.executeHTTPGraphQLRequest({
     httpGraphQLRequest: reading.request,
@@ -284,6 +288,12 @@ function withReference(body: string, request: GraphqlRequest): string {
   return JSON.stringify({ errors });
 }
 
+interface ReadRequest {
+  readonly request: HTTPGraphQLRequest;
+  /** The name of the trusted document, where it is one. */
+  readonly document: string | undefined;
+}
+
 /** What Apollo executes; nothing else of the request is held (docs/design.md, "Limits"). */
 async function readRequest(
   endpoint: Endpoint,
@@ -322,8 +332,7 @@ async function readRequest(
     return REQUEST_DEADLINE_EXCEEDED;
   }
   // In one step, and in the same turn as the execution: nothing else is held in between.
-  const search = new URLSearchParams(/\?.*/s.exec(url)?.[0]);
-  const sent = body === undefined ? sentIn(search) : parseBody(body.take());
+  const sent = body === undefined ? sentIn(searchIn(url)) : parseBody(body.take());
   if (typeof sent === 'string') return badRequest(400, sent);
   const documents = trustedDocuments();
   const named = resolveDocument(sent, documents);
@@ -348,15 +357,16 @@ async function readRequest(
     return TOO_MANY_LINES;
   }
   if (!place.add(heldBytes)) return NO_ROOM;
-  if (documents !== undefined) for (const name of ['documentId', 'extensions']) search.delete(name);
-  const texts = headersForApollo(method, headers, mediaType);
-  return {
-    ...(named.document === undefined ? {} : { document: named.document }),
-    request:
-      method === 'POST'
-        ? { method, headers: texts, search: '', body: byText(members) }
-        : { method, headers: texts, search: `?${searchOf(members, search)}`, body: undefined },
-  };
+  const read: HTTPGraphQLRequest =
+    method === 'POST'
+      ? { method, headers: HEADERS_OF_POST[mediaType], search: '', body: byText(members) }
+      : {
+          method,
+          headers: headersOfGet(headers, mediaType),
+          search: `?${searchOf(members, url, documents !== undefined)}`,
+          body: undefined,
+        };
+  return { request: read, document: named.document };
 }
 
 /** JSON is UTF-8 (RFC 8259 §8.1); text in another `charset` would be read as other letters. */
@@ -394,6 +404,10 @@ function parseBody(text: string): Members | string {
 
 const EXPECTED_BODY = 'Send {"query": "…"} and, if need be, "variables".';
 
+function searchIn(url: string): URLSearchParams {
+  return new URLSearchParams(/\?.*/s.exec(url)?.[0]);
+}
+
 function sentIn(search: URLSearchParams): Members {
   return Object.fromEntries(
     ['query', 'operationName', 'documentId', 'variables', 'extensions'].map((name) => {
@@ -411,8 +425,14 @@ function parsed(text: string | undefined): unknown {
   }
 }
 
-/** As it was sent, so that Apollo refuses members that occur twice, and what is not JSON. */
-function searchOf(members: Members, search: URLSearchParams): string {
+/**
+ * As it was sent, so that Apollo refuses members that occur twice, and what is not JSON.
+ *
+ * @param isResolved whether its document was named by what was sent
+ */
+function searchOf(members: Members, url: string, isResolved: boolean): string {
+  const search = searchIn(url);
+  if (isResolved) for (const name of ['documentId', 'extensions']) search.delete(name);
   for (const [name, value] of Object.entries(members)) {
     if (search.getAll(name).length > 1) continue;
     search.set(name, typeof value === 'string' ? value : JSON.stringify(value));
@@ -423,15 +443,27 @@ function searchOf(members: Members, search: URLSearchParams): string {
 /** Each of these shows Apollo that no page of another site can send the request without a preflight. */
 const BEYOND_SIMPLE = ['content-type', 'apollo-require-preflight', 'x-apollo-operation-name'];
 
-/** The headers that Apollo reads. A POST of JSON is such a request: it need not parse the type again. */
-function headersForApollo(
-  method: string,
-  headers: IncomingHttpHeaders,
-  mediaType: ReplyMediaType,
-): HeaderMap {
-  // With an empty header Apollo has nothing to negotiate.
-  const texts = new HeaderMap([['accept', mediaType === 'application/json' ? '' : mediaType]]);
-  if (method === 'POST') return texts.set('apollo-require-preflight', 'true');
+/** With an empty header Apollo has nothing to negotiate. */
+const ACCEPT = {
+  'application/json': '',
+  'application/graphql-response+json': 'application/graphql-response+json',
+} as const satisfies Record<ReplyMediaType, string>;
+
+/** The headers that Apollo reads, and does not change. A POST of JSON is such a request: it need not parse the type again. */
+const HEADERS_OF_POST: Readonly<Record<ReplyMediaType, HeaderMap>> = {
+  'application/json': headersOfPost('application/json'),
+  'application/graphql-response+json': headersOfPost('application/graphql-response+json'),
+};
+
+function headersOfPost(mediaType: ReplyMediaType): HeaderMap {
+  return new HeaderMap([
+    ['accept', ACCEPT[mediaType]],
+    ['apollo-require-preflight', 'true'],
+  ]);
+}
+
+function headersOfGet(headers: IncomingHttpHeaders, mediaType: ReplyMediaType): HeaderMap {
+  const texts = new HeaderMap([['accept', ACCEPT[mediaType]]]);
   for (const name of BEYOND_SIMPLE) {
     const text = headers[name];
     if (typeof text === 'string') texts.set(name, text);

@@ -65,13 +65,15 @@ export function cutOperation(sent: Members, maxNumbers: number): CutOperation {
 }
 
 /** Reads each character once, whatever the document. A comment may be before the name, and contain such a text. */
-const VARIABLE = /\$[\s,\uFEFF]*([_a-z]\w*|#)/gi;
+const VARIABLE = /\$[\s,\uFEFF]*(?:[_a-z]\w*|#)/gi;
+const BEFORE_NAME = /^\$[\s,\uFEFF]*/;
 
 /** The variables that a document declares, with what only looks like one; `undefined` where it may be any name. */
 function namesIn(document: unknown): ReadonlySet<string> | undefined {
   const names = new Set<string>();
   if (typeof document !== 'string') return names;
-  for (const [, name = ''] of document.matchAll(VARIABLE)) {
+  for (const variable of document.match(VARIABLE) ?? []) {
+    const name = variable.replace(BEFORE_NAME, '');
     if (name === '#') return undefined;
     names.add(name);
   }

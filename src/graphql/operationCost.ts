@@ -1,11 +1,14 @@
 import {
   getVariableValues,
   isObjectType,
+  Kind,
   type DocumentNode,
   type FieldNode,
   type GraphQLField,
   type GraphQLSchema,
   type OperationDefinitionNode,
+  type TypeNode,
+  type VariableDefinitionNode,
   GraphQLError,
 } from 'graphql';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
@@ -99,10 +102,7 @@ export function costOf(
   readBefore: ReadOperations,
 ): OperationCost | undefined {
   const { schema, operation, ownNumber } = incoming;
-  // One is enough to know; a list of a hundred thousand nulls has as many.
-  const options = { maxErrors: 1 };
-  const definitions = operation.variableDefinitions ?? [];
-  const { coerced: variables } = getVariableValues(schema, definitions, given, options);
+  const variables = coercedVariables(schema, operation.variableDefinitions ?? [], given);
   if (variables === undefined) return undefined;
   const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: WEIGHTS.envelope };
   const questionsByNumber = new Map<unknown, BelowNumber['questions']>();
@@ -131,6 +131,35 @@ export function costOf(
     }
   }
   return cost;
+}
+
+/** `undefined` when they are invalid. */
+function coercedVariables(
+  schema: GraphQLSchema,
+  definitions: readonly VariableDefinitionNode[],
+  given: IncomingOperation['variables'],
+): IncomingOperation['variables'] | undefined {
+  const isPlain = definitions.every(({ type, variable }) =>
+    isCoercedToItself(type, given[variable.name.value]),
+  );
+  // The execution coerces them again, so the usual ones are not coerced here as well.
+  if (isPlain) return given;
+  // One is enough to know; a list of a hundred thousand nulls has as many.
+  return getVariableValues(schema, definitions, given, { maxErrors: 1 }).coerced;
+}
+
+/** Whether a value is certainly one of its type: numbers, and representations, as clients and routers send them. */
+function isCoercedToItself(type: TypeNode, value: unknown): boolean {
+  switch (type.kind) {
+    case Kind.NON_NULL_TYPE:
+      return isCoercedToItself(type.type, value);
+    case Kind.LIST_TYPE:
+      return Array.isArray(value) && value.every((one) => isCoercedToItself(type.type, one));
+    case Kind.NAMED_TYPE:
+      return type.name.value === 'ID'
+        ? typeof value === 'string'
+        : type.name.value === '_Any' && typeof value === 'object' && value !== null;
+  }
 }
 
 export function excessOf(cost: OperationCost, most: OperationCost): Excess | undefined {

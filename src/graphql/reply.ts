@@ -1,4 +1,3 @@
-import type { HTTPGraphQLRequest } from '@apollo/server';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { ErrorReference } from './request.ts';
 
@@ -8,12 +7,6 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
-}
-
-export interface ReadRequest {
-  readonly request: HTTPGraphQLRequest;
-  /** The name of the trusted document, where it is one. */
-  readonly document?: string;
 }
 
 /** Why a request is not executed: a code, and what to do, for people. */
