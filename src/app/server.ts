@@ -86,7 +86,7 @@ export async function startServer(parts: ServerParts) {
     unreadBytes: config.load.requests.unreadBytes,
     idleConnections: config.load.requests.idleConnections,
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
-    onConnection: () => acceptance.accepted(),
+    acceptance,
     onDefect: (defect) => {
       log.error('A request failed because of a defect in this service. Report it.', {
         error: defect instanceof Error ? defect.name : typeof defect,

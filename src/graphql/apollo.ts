@@ -84,7 +84,7 @@ export function byText(members: Members): Members {
   return { ...others, extensions: { persistedQuery: { version: 1, sha256Hash: query } } };
 }
 
-const BY_TEXT = PrefixingKeyValueCache.cacheDangerouslyDoesNotNeedPrefixesForIsolation<string>({
+const BY_TEXT = PrefixingKeyValueCache.cacheDangerouslyDoesNotNeedPrefixesForIsolation({
   get: (text) => Promise.resolve(text),
   set: () => Promise.resolve(),
   delete: () => Promise.resolve(),

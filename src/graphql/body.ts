@@ -30,44 +30,29 @@ export class Body {
     this.#share = share;
   }
 
-  /** Never rejects. Nothing more is held once a body exceeds a limit; one that announces too many bytes is not read. */
-  static async read(
+  /**
+   * Never rejects. Nothing more is held once a body exceeds a limit; one that announces too many bytes is not read. Reads
+   * by events: an iterator over a stream this short costs as much as parsing.
+   */
+  static read(
     request: IncomingMessage,
     caller: string,
-    { bodies, pace, load }: BodyParts,
+    { bodies, pace, load: { maxBodyBytes, maxBodyValues } }: BodyParts,
   ): Promise<Body | BodyFault> {
-    const announced = Number(request.headers['content-length'] ?? 0);
-    if (announced > load.maxBodyBytes) return 'too-long';
+    const announced = request.headers['content-length'];
+    if (Number(announced ?? 0) > maxBodyBytes) return Promise.resolve('too-long');
+    const whole = Number(announced ?? Infinity);
+    const { promise, resolve } = Promise.withResolvers<Body | BodyFault>();
     const body = new Body(new Share(bodies, caller));
-    const fault = await body.#read(request, load, () => pace.await(request, caller));
-    if (fault === undefined) return body;
-    body.giveUp();
-    return fault;
-  }
-
-  /** Returns its text, once: nothing of it is held afterwards. */
-  take(): string {
-    const [first, ...others] = this.#chunks;
-    const text = (others.length === 0 ? first : Buffer.concat(this.#chunks))?.toString() ?? '';
-    this.giveUp();
-    return text;
-  }
-
-  /** Reads by events: an iterator over a stream this short costs as much as parsing. */
-  #read(
-    request: IncomingMessage,
-    { maxBodyBytes, maxBodyValues }: BodyBounds,
-    awaitTurn: () => void,
-  ): Promise<BodyFault | undefined> {
-    const { promise, resolve } = Promise.withResolvers<BodyFault | undefined>();
     const values = new ValueCount();
-    const whole = Number(request.headers['content-length'] ?? Infinity);
     let length = 0;
     let isOver = false;
     const end = (fault?: BodyFault): void => {
+      if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      resolve(fault);
+      if (fault !== undefined) body.giveUp();
+      resolve(fault ?? body);
     };
     // Ends only after what has arrived is read: this process may have been busy.
     const timer = setTimeout(() => setImmediate(end, 'late'), BODY_TIMEOUT_MS);
@@ -76,21 +61,27 @@ export class Body {
       length += chunk.length;
       const isLast = length === whole;
       // One more chunk is held for a body that waits.
-      const aheadBytes = this.#chunks.length === 0 && !isLast ? READ_BYTES : 0;
+      const aheadBytes = body.#chunks.length === 0 && !isLast ? READ_BYTES : 0;
       if (length > maxBodyBytes) end('too-long');
-      else if (!this.#share.add(chunk.length + CHUNK_BYTES + aheadBytes)) end('no-room');
+      else if (!body.#share.add(chunk.length + CHUNK_BYTES + aheadBytes)) end('no-room');
       // Only of what there is room for: to count takes as long as all else of a request that is refused.
       else if (values.add(chunk) > maxBodyValues) end('too-many-values');
       else {
-        this.#chunks.push(chunk);
-        if (!isLast) awaitTurn();
+        body.#chunks.push(chunk);
+        if (!isLast) pace.await(request, caller);
       }
     });
-    request.once('end', end);
     const breakOff = (): void => end('broken-off');
-    request.once('error', breakOff);
-    request.once('close', breakOff);
+    request.on('end', end).on('error', breakOff).on('close', breakOff);
     return promise;
+  }
+
+  /** Returns its text, once: nothing of it is held afterwards. */
+  take(): string {
+    const [first, ...others] = this.#chunks;
+    const text = (others.length === 0 ? first : Buffer.concat(this.#chunks))?.toString() ?? '';
+    this.giveUp();
+    return text;
   }
 
   giveUp(): void {

@@ -2,7 +2,6 @@ import {
   GraphQLError,
   isExecutableDefinitionNode,
   Kind,
-  type ExecutableDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
   type ValidationRule,
@@ -45,8 +44,11 @@ const FAR_TOO_DEEP = 50;
 export const depthRule: ValidationRule = (context) => {
   /** Each fragment is measured once, however often it is spread. */
   const known = new Map<string, number>();
-  const depthOf = ({ selections }: SelectionSetNode): number =>
-    1 + selections.reduce((deepest, node) => Math.max(deepest, depthBelow(node)), 0);
+  const depthOf = ({ selections }: SelectionSetNode): number => {
+    let below = 0;
+    for (const node of selections) below = Math.max(below, depthBelow(node));
+    return 1 + below;
+  };
   const depthBelow = (node: SelectionNode): number => {
     if (node.kind !== Kind.FRAGMENT_SPREAD) {
       return node.selectionSet === undefined ? 0 : depthOf(node.selectionSet);
@@ -63,21 +65,20 @@ export const depthRule: ValidationRule = (context) => {
     known.set(name, depth);
     return depth;
   };
-  const report = (nodes: ExecutableDefinitionNode): void => {
-    const message = `An operation may nest ${MAX_DEPTH} levels at most, fragments included.`;
-    context.reportError(new GraphQLError(message, { nodes }));
-  };
   return {
     Document({ definitions }) {
-      for (const definition of definitions) {
-        if (!isExecutableDefinitionNode(definition)) continue;
-        if (depthOf(definition.selectionSet) <= FAR_TOO_DEEP) continue;
+      for (const nodes of definitions) {
+        if (!isExecutableDefinitionNode(nodes)) continue;
+        const depth = depthOf(nodes.selectionSet);
+        const max = nodes.kind === Kind.OPERATION_DEFINITION ? MAX_DEPTH : FAR_TOO_DEEP;
+        if (depth <= max) continue;
+        const message = `An operation may nest ${MAX_DEPTH} levels at most, fragments included.`;
         // One error more than it keeps ends graphql-js's validation.
-        for (let errors = 0; errors <= MAX_VALIDATION_ERRORS; errors += 1) report(definition);
+        const errors = depth > FAR_TOO_DEEP ? MAX_VALIDATION_ERRORS + 1 : 1;
+        for (let reported = 0; reported < errors; reported += 1) {
+          context.reportError(new GraphQLError(message, { nodes }));
+        }
       }
-    },
-    OperationDefinition(operation) {
-      if (depthOf(operation.selectionSet) > MAX_DEPTH) report(operation);
     },
   };
 };

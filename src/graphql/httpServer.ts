@@ -9,6 +9,7 @@ import {
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { BodyPace } from './bodyPace.ts';
+import type { Acceptance } from '../system/acceptance.ts';
 import { wantsPage } from './explorer.ts';
 import { dropBehind, parsedRequests, stopParserBehind } from './parsedRequests.ts';
 import { RefusedBodies } from './refusedBodies.ts';
@@ -36,7 +37,7 @@ export interface HttpServerParts {
   readonly idleConnections: number;
   /** How long {@link HttpServer.close} waits for requests under way before it cuts them off. */
   readonly drainLimitMs: number;
-  onConnection(): void;
+  readonly acceptance: Pick<Acceptance, 'accepted'>;
   onDefect(defect: unknown): void;
 }
 
@@ -99,7 +100,7 @@ export class HttpServer {
     this.#server.on('checkExpectation', this.#serve);
     this.#server.on('upgrade', this.#endPipeline);
     this.#server.on('connection', (socket: Socket) => {
-      parts.onConnection();
+      parts.acceptance.accepted();
       stopParserBehind(socket, (one) => this.#underWay.has(one));
       this.#awaitRequest(socket, this.#new);
       socket.once('close', () => {

@@ -42,7 +42,8 @@ export class Selections {
   readonly #variables: Record<string, unknown>;
   readonly #fields = new Map<SelectionSetNode, readonly FieldNode[]>();
   readonly #arguments = new Map<FieldNode, Arguments>();
-  #dependOnVariables = false;
+  /** Whether other variables could lead to other fields or arguments among those that were read. */
+  dependOnVariables = false;
 
   /** @param definitions of the document, or its fragments */
   constructor(definitions: readonly DefinitionNode[], variables: Record<string, unknown>) {
@@ -50,11 +51,6 @@ export class Selections {
     for (const one of definitions) {
       if (one.kind === Kind.FRAGMENT_DEFINITION) this.#fragments.set(one.name.value, one);
     }
-  }
-
-  /** Whether other variables could lead to other fields or arguments among those that were read. */
-  get dependOnVariables(): boolean {
-    return this.#dependOnVariables;
   }
 
   below({ selectionSet }: FieldNode): readonly FieldNode[] {
@@ -91,7 +87,7 @@ export class Selections {
     let known = this.#arguments.get(field);
     if (known === undefined) {
       known = readArguments(definition, field, this.#variables);
-      this.#dependOnVariables ||= field.arguments?.some(mayHoldVariable) === true;
+      this.dependOnVariables ||= field.arguments?.some(mayHoldVariable) === true;
       this.#arguments.set(field, known);
     }
     return known;
@@ -111,7 +107,7 @@ export class Selections {
 
   #isIncluded(node: SelectionNode): boolean {
     if (node.directives === undefined || node.directives.length === 0) return true;
-    this.#dependOnVariables = true;
+    this.dependOnVariables = true;
     const skip = getDirectiveValues(GraphQLSkipDirective, node, this.#variables);
     const include = getDirectiveValues(GraphQLIncludeDirective, node, this.#variables);
     return skip?.['if'] !== true && include?.['if'] !== false;

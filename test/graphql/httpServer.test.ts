@@ -43,7 +43,7 @@ function serve(graphql: ServerSettings['graphql'], limits: Partial<ServerSetting
     idleConnections: 1000,
     drainLimitMs: 0,
     graphql,
-    onConnection: () => undefined,
+    acceptance: { accepted: () => undefined },
     onDefect: () => undefined,
     ...limits,
   });
