@@ -75,6 +75,8 @@ describe('the cost of an operation of the BFF', () => {
     ['one number in four spellings', LIST, asks(1, 1, 4), { l: SPELLINGS }],
     ['invalid numbers', LIST, asks(2, 1, 3), { l: ['1', '2', '1'] }],
     ['a number that is an integer', LIST, asks(1, 1, 1), { l: [447_700_900_001] }],
+    ['an integer and its text once', LIST, asks(1, 1, 2), { l: [447_700_900_001, '447700900001'] }],
+    ['a number for a list by a variable', LIST, asks(1, 1, 1), { l: A }],
 
     ['a window and its default once', of1(`a: simSwappedWithin b: ${within(240)}`), asks(1, 1, 2)],
     ['a window by value and by variable once', by('$h: Int!'), asks(1, 1, 2), { h: 24 }],

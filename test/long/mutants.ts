@@ -336,6 +336,14 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
+    file: 'src/graphql/operationCost.ts',
+    tests: ['test/graphql/operationCost'],
+    mutants: [
+      ["? typeof value === 'string'", '? true'],
+      ['Array.isArray(value) && value.every', '[value].flat().every'],
+    ],
+  },
+  {
     file: 'src/graphql/refusedBodies.ts',
     tests: ['test/graphql/httpServer', 'test/graphql/bodyPace'],
     mutants: [
