@@ -15,15 +15,11 @@ export class Acceptance {
   #aheadMs = 0;
   #lookedAtMs = -Infinity;
   #hasAccepted = false;
-  #isFirst = false;
+  /** Whether they went first when that was last looked at. */
+  isFirst = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-  }
-
-  /** Whether they went first when that was last looked at. */
-  get isFirst(): boolean {
-    return this.#isFirst;
   }
 
   /** To be called for each connection: further ones may wait. */
@@ -36,11 +32,11 @@ export class Acceptance {
     const nowMs = this.#clock.monotonicMs();
     const passedMs = nowMs - this.#lookedAtMs;
     this.#lookedAtMs = nowMs;
-    this.#aheadMs = this.#isFirst
+    this.#aheadMs = this.isFirst
       ? this.#aheadMs - passedMs
       : Math.min(MAX_AHEAD_MS, this.#aheadMs + passedMs);
-    this.#isFirst = this.#hasAccepted && this.#aheadMs > 0;
+    this.isFirst = this.#hasAccepted && this.#aheadMs > 0;
     this.#hasAccepted = false;
-    return this.#isFirst;
+    return this.isFirst;
   }
 }
