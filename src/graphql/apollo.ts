@@ -74,9 +74,8 @@ export async function startApolloServer(
 }
 
 /**
- * The members of a POST, with the document in place of its hash. Apollo computes the hash of each document that it is
- * given, to find it in its store, which takes longer than the rest of that; a persisted query it finds by what it is
- * given.
+ * The members of a POST, with the document in place of its hash: Apollo would compute that for each request, to find the
+ * document in its store (docs/decisions/0029-documents-by-their-text.md).
  */
 export function byText(members: Members): Members {
   const { query, ...others } = members;
