@@ -168,6 +168,7 @@ function mountedRequest(app: App, request: SimSwapGraphqlRequest): MountedReques
   const caller = callerFrom(request.caller, app.config.callers.batchScope);
   const { purpose, waitMs, timeoutMs } = termsOf(request, app.config);
   const { correlator, signal } = request;
+  if (typeof (correlator ?? '') !== 'string') throw new TypeError('correlator must be a text.');
   const mounted = new MountedRequest(app, { timeoutMs, correlator, signal });
   mounted.request.admit({ caller, purpose }, waitMs);
   return mounted;
@@ -187,7 +188,13 @@ function callerFrom(caller: SimSwapCaller, batchScope: string | undefined): Call
   };
 }
 
-function ownNumberFrom(text: string): PhoneNumber {
+/** Without types it may be anything. */
+function ownNumberFrom(text: unknown): PhoneNumber {
+  if (typeof text !== 'string') {
+    throw new TypeError(
+      'caller.ownNumber must be a phone number: leave it out where there is none.',
+    );
+  }
   const parsed = parsePhoneNumber(text);
   if (parsed.kind === 'parsed') return parsed.value;
   throw new RangeError(`The caller's own number is not valid. ${parsed.reason}`);

@@ -383,6 +383,8 @@ test.each([
     { caller: { ...ANYONE, scopes: 'sim-swap:batch' as never } },
     'caller.scopes must be a list of texts.',
   ],
+  [{ caller: { ...OWNER, ownNumber: null as never } }, 'caller.ownNumber must be a phone number'],
+  [{ caller: ANYONE, correlator: ['a', 'b'] as never }, 'correlator must be a text.'],
   [{ caller: ANYONE, purpose: 'marketing' }, 'The purpose is not one of PURPOSES.'],
 ])('a context for %j is refused', async (request, message) => {
   const { simSwap } = await mounted();
