@@ -278,6 +278,9 @@ describe('of refused clients whose bodies do not end', () => {
   const REFUSED = 300;
 
   it('256 are read on', async () => {
+    // None is cut off because its time is over.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const http = refusing({ unreadBytes: 256 * 24 * 1024 });
     const url = await http.listen();
     const { promise: cutOff, resolve } = Promise.withResolvers<void>();
@@ -288,8 +291,9 @@ describe('of refused clients whose bodies do not end', () => {
     }
     await cutOff;
     expect(sockets.filter(({ destroyed }) => destroyed)).toHaveLength(closed);
+    vi.useRealTimers();
     await http.close();
-  });
+  }, 20_000);
 
   it('those that send little push nobody out', async () => {
     const http = refusing();

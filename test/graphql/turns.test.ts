@@ -132,6 +132,21 @@ describe('requests begin one a turn', () => {
     await crowds;
   });
 
+  it('of a caller that comes back again and again no more of the time than three quarters, where another one does too', async () => {
+    const { take, nowMs, all } = waiting([]);
+    const spentMs = { long: 0, short: 0 };
+    const comeBack = async (caller: keyof typeof spentMs, tookMs: number): Promise<void> => {
+      while (nowMs() < 1000) {
+        await take([caller, tookMs]);
+        spentMs[caller] += tookMs;
+        // What it took counts by then.
+        await nextTurn();
+      }
+    };
+    await Promise.all([all, comeBack('long', 30), comeBack('short', 1)]);
+    expect(spentMs.long).toBeLessThan(3 * spentMs.short);
+  });
+
   const WORST_MS = 30;
   it.each([8, 64])(
     "and with %i hostile connections another caller's waits for two of the worst at most",
