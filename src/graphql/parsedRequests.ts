@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 /** Pieces of a body that are smaller are put together. */
 const PIECE_BYTES = 1024;
 /** In one turn of the event loop: a read of bytes that are chunks by themselves takes some 20. */
-const MAX_PIECES_MS = 25;
+const MAX_PARSING_MS = 25;
 
 /** What is dropped of what comes behind a request before its reply: a client that sends more is cut off. */
 const MAX_BEHIND_BYTES = 128 * 1024;
@@ -17,11 +17,16 @@ const MAX_BEHIND_BYTES = 128 * 1024;
  * @param connections all of the server's
  */
 export function parsedRequests(connections: () => Iterable<Socket>): typeof IncomingMessage {
-  const countPieces = pausingOthers(connections);
+  const countParsed = pausingOthers(connections);
   return class extends IncomingMessage {
     #hasBody = false;
     #pieces: Buffer[] = [];
     #piecesBytes = 0;
+
+    constructor(socket: Socket) {
+      super(socket);
+      countParsed();
+    }
 
     /** Puts small pieces of a body together: each by itself would be held with half a kilobyte, and take several ticks. */
     override push(piece: Buffer | null): boolean {
@@ -35,7 +40,7 @@ export function parsedRequests(connections: () => Iterable<Socket>): typeof Inco
       this.#piecesBytes += piece.length;
       if (this.#piecesBytes >= PIECE_BYTES) {
         this.#pushPieces();
-        countPieces();
+        countParsed();
       }
       return true;
     }
@@ -51,11 +56,11 @@ export function parsedRequests(connections: () => Iterable<Socket>): typeof Inco
 }
 
 /**
- * Once a turn of the event loop has parsed small pieces of bodies for {@link MAX_PIECES_MS}, what has come of other
- * connections waits for the next one.
+ * Once a turn of the event loop has parsed requests or small pieces of bodies for {@link MAX_PARSING_MS}, what has come of
+ * other connections waits for the next one: what began meanwhile is served in between.
  */
 function pausingOthers(connections: () => Iterable<Socket>): () => void {
-  /** When this turn of the event loop began to parse small pieces. */
+  /** When this turn of the event loop began to parse. */
   let sinceMs: number | undefined;
   return () => {
     const nowMs = performance.now();
@@ -63,7 +68,7 @@ function pausingOthers(connections: () => Iterable<Socket>): () => void {
       sinceMs = nowMs;
       setImmediate(() => (sinceMs = undefined));
     }
-    if (nowMs < sinceMs + MAX_PIECES_MS) return;
+    if (nowMs < sinceMs + MAX_PARSING_MS) return;
     sinceMs = Infinity;
     const others = [...connections()].filter((socket) => !socket.isPaused());
     for (const socket of others) socket.pause();

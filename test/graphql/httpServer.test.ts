@@ -104,6 +104,40 @@ describe('a client that reads nothing', () => {
   });
 });
 
+it.each([
+  ['new ones', false],
+  ['kept ones', true],
+])('of many requests that come at once on %s few are read in one turn', async (_what, isKept) => {
+  const CLIENTS = 40;
+  let turn = 0;
+  const turns: number[] = [];
+  const http = serve(() => {
+    turns.push(turn);
+    return Promise.resolve({ status: 200, headers: {}, body: '{}' });
+  });
+  const { port } = new URL(await http.listen());
+  const clients: Socket[] = [];
+  for (let client = 0; client < CLIENTS; client += 1) {
+    const socket = connect(Number(port), '127.0.0.1');
+    sockets.push(socket);
+    clients.push(socket);
+    await once(socket, 'connect');
+    if (isKept) {
+      socket.write('GET /livez HTTP/1.1\r\nhost: a\r\n\r\n');
+      await once(socket, 'data');
+    }
+  }
+  let nowMs = 0;
+  // Each takes so long.
+  vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 10));
+  onTestFinished(() => void vi.restoreAllMocks());
+  for (const socket of clients) socket.write('GET /graphql HTTP/1.1\r\nhost: a\r\n\r\n');
+  for (; turns.length < CLIENTS; turn += 1) await nextTurn();
+  const together = Math.max(...turns.map((one) => turns.filter((other) => other === one).length));
+  expect(together).toBeLessThan(CLIENTS / 4);
+  await http.close();
+});
+
 describe('a connection', () => {
   const GET = 'GET /graphql HTTP/1.1\r\nhost: a\r\n\r\n';
   const BEHIND: readonly (readonly [what: string, text: string, isAnswered: boolean])[] = [

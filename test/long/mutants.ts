@@ -344,6 +344,15 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
+    file: 'src/graphql/parsedRequests.ts',
+    tests: ['test/graphql/httpServer'],
+    mutants: [
+      ['super(socket);\n      countParsed();', 'super(socket);'],
+      ['if (!isBusy(socket)) return', 'return'],
+      ['for (const socket of others) socket.pause();\n', ''],
+    ],
+  },
+  {
     file: 'src/graphql/refusedBodies.ts',
     tests: ['test/graphql/httpServer', 'test/graphql/bodyPace'],
     mutants: [
