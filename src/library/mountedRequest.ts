@@ -18,6 +18,8 @@ export class MountedRequest {
   /** Keyed by the variables of an execution: a batch has several. */
   readonly #selections = new WeakMap<object, Selections>();
   #replyBytes = 0;
+  /** How many fields are being answered. */
+  #open = 0;
 
   constructor(
     parts: RequestParts & { readonly config: { readonly limits: OperationLimits } },
@@ -33,11 +35,13 @@ export class MountedRequest {
   async during<T>(answer: () => T | Promise<T>): Promise<T> {
     const { life, signal } = this.request;
     life.begin();
+    this.#open += 1;
     try {
       return await answer();
     } finally {
-      // The caller has the answer here: there is no reply to wait for.
-      if (!signal.aborted) this.request.delivered();
+      this.#open -= 1;
+      // The reply is not known either. It has all fields: none has reached the caller while one is open.
+      if (this.#open === 0 && !signal.aborted) this.request.delivered();
       life.pause();
     }
   }

@@ -74,6 +74,7 @@ async function mounted(settings: Readonly<Record<string, string | number>> = {})
   return {
     simSwap,
     lookups: () => simulator.stats().lookups,
+    prompts: () => simulator.stats().prompts,
     lines,
     ask: async (query: string, caller = ANYONE) => {
       const { body } = await server.executeOperation(
@@ -389,4 +390,44 @@ test.each([
 ])('a context for %j is refused', async (request, message) => {
   const { simSwap } = await mounted();
   expect(() => simSwap.context(request)).toThrow(message);
+});
+
+test('an answer counts as delivered once no field of the request is open: a host replies with all of them', async () => {
+  const { simSwap, prompts } = await mounted({ OPERATOR_FLOW: '3-legged', KEEP_FACTS_SECONDS: 0 });
+  const { promise: oneEnded, resolve: end } = Promise.withResolvers<void>();
+  const { typeDefs, resolvers } = simSwap;
+  const PhoneNumber = {
+    ...Object(resolvers['PhoneNumber']),
+    async simSwappedWithin(...call: readonly unknown[]): Promise<unknown> {
+      const answer: unknown = await Reflect.apply(
+        Object(resolvers['PhoneNumber'])['simSwappedWithin'],
+        undefined,
+        call,
+      );
+      end();
+      return answer;
+    },
+  };
+  const schema = makeExecutableSchema({
+    typeDefs: [...typeDefs],
+    resolvers: { ...resolvers, PhoneNumber },
+  });
+  const hangUp = new AbortController();
+  const ask = (source: string, signal?: AbortSignal) =>
+    graphql({
+      schema,
+      source,
+      contextValue: simSwap.context({ caller: ANYONE, ...(signal && { signal }) }),
+    });
+
+  const fast = 'fast: phoneNumber(e164: "+447700900002") { simSwappedWithin }';
+  // Its lookups take two seconds.
+  const slow = 'slow: phoneNumber(e164: "+447700900015") { simSwappedWithin }';
+  const asked = ask(`{ ${fast} ${slow} }`, hangUp.signal);
+  await oneEnded;
+  hangUp.abort();
+  await asked;
+  const before = prompts();
+  expect(await ask(`{ ${fast} }`)).toMatchObject({ data: { fast: { simSwappedWithin: true } } });
+  expect(prompts()).toBe(before);
 });
