@@ -18,7 +18,7 @@ import {
   schemaAliasRule,
 } from './documents.ts';
 import { formatError } from './errors.ts';
-import type { Members } from './operation.ts';
+import { isMembers, type Members } from './operation.ts';
 import type { OperationLimits } from './operationCost.ts';
 import { boundOperations } from './operationGuard.ts';
 import type { RequestContext } from './request.ts';
@@ -78,8 +78,9 @@ export async function startApolloServer(
  * document in its store (docs/decisions/0029-documents-by-their-text.md).
  */
 export function byText(members: Members): Members {
-  const { query, ...others } = members;
-  if (typeof query !== 'string' || query === '') return members;
+  const { query, extensions, ...others } = members;
+  // What Apollo refuses it is given as it was sent.
+  if (typeof query !== 'string' || query === '' || !isMembers(extensions ?? {})) return members;
   return { ...others, extensions: { persistedQuery: { version: 1, sha256Hash: query } } };
 }
 
