@@ -18,8 +18,6 @@ export class MountedRequest {
   /** Keyed by the variables of an execution: a batch has several. */
   readonly #selections = new WeakMap<object, Selections>();
   #replyBytes = 0;
-  /** How many fields are being answered. */
-  #open = 0;
 
   constructor(
     parts: RequestParts & { readonly config: { readonly limits: OperationLimits } },
@@ -35,14 +33,12 @@ export class MountedRequest {
   async during<T>(answer: () => T | Promise<T>): Promise<T> {
     const { life, signal } = this.request;
     life.begin();
-    this.#open += 1;
     try {
       return await answer();
     } finally {
-      this.#open -= 1;
-      // The reply is not known either. It has all fields: none has reached the caller while one is open.
-      if (this.#open === 0 && !signal.aborted) this.request.delivered();
       life.pause();
+      // The reply is not known either. It has all fields: none has reached the caller while one is being answered.
+      if (!life.isUnderWay && !signal.aborted) this.request.delivered();
     }
   }
 

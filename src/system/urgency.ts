@@ -122,9 +122,13 @@ export class RequestLife {
     }
   }
 
+  get isUnderWay(): boolean {
+    return this.#begun > 0;
+  }
+
   pause(): void {
     this.#begun -= 1;
-    if (this.#begun > 0) return;
+    if (this.isUnderWay) return;
     clearTimeout(this.#timer);
     this.#given?.removeEventListener('abort', this);
   }
