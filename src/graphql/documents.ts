@@ -67,16 +67,16 @@ export const depthRule: ValidationRule = (context) => {
   };
   return {
     Document({ definitions }) {
-      for (const nodes of definitions) {
-        if (!isExecutableDefinitionNode(nodes)) continue;
-        const depth = depthOf(nodes.selectionSet);
-        const max = nodes.kind === Kind.OPERATION_DEFINITION ? MAX_DEPTH : FAR_TOO_DEEP;
+      for (const definition of definitions) {
+        if (!isExecutableDefinitionNode(definition)) continue;
+        const depth = depthOf(definition.selectionSet);
+        const max = definition.kind === Kind.OPERATION_DEFINITION ? MAX_DEPTH : FAR_TOO_DEEP;
         if (depth <= max) continue;
         const message = `An operation may nest ${MAX_DEPTH} levels at most, fragments included.`;
         // One error more than it keeps ends graphql-js's validation.
         const errors = depth > FAR_TOO_DEEP ? MAX_VALIDATION_ERRORS + 1 : 1;
         for (let reported = 0; reported < errors; reported += 1) {
-          context.reportError(new GraphQLError(message, { nodes }));
+          context.reportError(new GraphQLError(message, { nodes: definition }));
         }
       }
     },
@@ -108,8 +108,8 @@ const DOCUMENT_BYTES = 1024;
 
 /**
  * The memory of a parsed document, with its source and comments, and of its key, which has the source as well. Apollo
- * Server would weigh it as JSON, without any of these.
- * Names are parts of the source, which lives as long as one of them does.
+ * Server would weigh it as JSON, without any of these. Names are parts of the source, which lives as long as one of them
+ * does.
  */
 export function documentBytes({ loc }: DocumentNode): number {
   if (loc === undefined) throw new Error('A document that is stored must have its locations.');

@@ -332,7 +332,8 @@ async function readRequest(
     return REQUEST_DEADLINE_EXCEEDED;
   }
   // In one step, and in the same turn as the execution: nothing else is held in between.
-  const sent = body === undefined ? sentIn(searchIn(url)) : parseBody(body.take());
+  const search = new URLSearchParams(body === undefined ? /\?.*/s.exec(url)?.[0] : undefined);
+  const sent = body === undefined ? sentIn(search) : parseBody(body.take());
   if (typeof sent === 'string') return badRequest(400, sent);
   const documents = trustedDocuments();
   const named = resolveDocument(sent, documents);
@@ -363,7 +364,7 @@ async function readRequest(
       : {
           method,
           headers: headersOfGet(headers, mediaType),
-          search: `?${searchOf(members, url, documents !== undefined)}`,
+          search: `?${searchOf(members, search, documents !== undefined)}`,
           body: undefined,
         };
   return { request: read, document: named.document };
@@ -404,10 +405,6 @@ function parseBody(text: string): Members | string {
 
 const EXPECTED_BODY = 'Send {"query": "…"} and, if need be, "variables".';
 
-function searchIn(url: string): URLSearchParams {
-  return new URLSearchParams(/\?.*/s.exec(url)?.[0]);
-}
-
 function sentIn(search: URLSearchParams): Members {
   return Object.fromEntries(
     ['query', 'operationName', 'documentId', 'variables', 'extensions'].map((name) => {
@@ -430,8 +427,7 @@ function parsed(text: string | undefined): unknown {
  *
  * @param isResolved whether its document was named by what was sent
  */
-function searchOf(members: Members, url: string, isResolved: boolean): string {
-  const search = searchIn(url);
+function searchOf(members: Members, search: URLSearchParams, isResolved: boolean): string {
   if (isResolved) for (const name of ['documentId', 'extensions']) search.delete(name);
   for (const [name, value] of Object.entries(members)) {
     if (search.getAll(name).length > 1) continue;
