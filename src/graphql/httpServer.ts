@@ -86,12 +86,10 @@ export class HttpServer {
         connectionsCheckingInterval: 1000,
         // Node answers requests without it by itself: any number of those that it has read.
         requireHostHeader: false,
-        // New ones last: however many come at once, those that clients keep are read before them.
-        IncomingMessage: parsedRequests(() => [
-          ...this.#idle,
-          ...this.#underWay.keys(),
-          ...this.#new,
-        ]),
+        IncomingMessage: parsedRequests({
+          new: this.#new,
+          kept: () => [...this.#idle, ...this.#underWay.keys()],
+        }),
         // One that is offered is ignored.
         shouldUpgradeCallback: () => false,
       },

@@ -1,22 +1,31 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { PerTurn } from '../system/perTurn.ts';
 
 /** Pieces of a body that are smaller are put together. */
 const PIECE_BYTES = 1024;
-/** In one turn of the event loop: a read of bytes that are chunks by themselves takes some 20. */
-const MAX_PARSING_MS = 25;
+/** In one turn of the event loop. A request that has begun waits for some eight turns, and in a crowd for so long in each. */
+const MAX_PARSING_MS = 8;
+/** How many of the new connections that wait are read again in one turn. */
+const NEW_A_TURN = 8;
 
 /** What is dropped of what comes behind a request before its reply: a client that sends more is cut off. */
 const MAX_BEHIND_BYTES = 128 * 1024;
 
+/** The connections of a server. */
+interface Connections {
+  /** Without a request yet. */
+  readonly new: Iterable<Socket>;
+  /** All others. */
+  readonly kept: () => Iterable<Socket>;
+}
+
 /**
  * The requests of a server. Node's parser goes at once through all that it has read of a connection: these are what it
  * may find there, with {@link stopParserBehind}.
- *
- * @param connections all of the server's
  */
-export function parsedRequests(connections: () => Iterable<Socket>): typeof IncomingMessage {
+export function parsedRequests(connections: Connections): typeof IncomingMessage {
   const countParsed = pausingOthers(connections);
   return class extends IncomingMessage {
     #hasBody = false;
@@ -57,9 +66,11 @@ export function parsedRequests(connections: () => Iterable<Socket>): typeof Inco
 
 /**
  * Once a turn of the event loop has parsed requests or small pieces of bodies for {@link MAX_PARSING_MS}, what has come of
- * other connections waits for the next one: what began meanwhile is served in between.
+ * other connections waits: what began meanwhile is served in between. Those that clients keep wait for the next turn. Of
+ * new ones a few are read in each: however many come at once, each is made to wait once, and they hold up no turn.
  */
-function pausingOthers(connections: () => Iterable<Socket>): () => void {
+function pausingOthers(connections: Connections): () => void {
+  const newOnes = new PerTurn(NEW_A_TURN);
   /** When this turn of the event loop began to parse. */
   let sinceMs: number | undefined;
   return () => {
@@ -70,10 +81,17 @@ function pausingOthers(connections: () => Iterable<Socket>): () => void {
     }
     if (nowMs < sinceMs + MAX_PARSING_MS) return;
     sinceMs = Infinity;
-    const others = [...connections()].filter((socket) => !socket.isPaused());
-    for (const socket of others) socket.pause();
-    setImmediate(() => others.forEach((socket) => socket.resume()));
+    const kept = paused(connections.kept());
+    setImmediate(() => kept.forEach((socket) => socket.resume()));
+    for (const socket of paused(connections.new)) newOnes.call(() => socket.resume());
   };
+}
+
+/** Pauses those that are read, and returns them. */
+function paused(connections: Iterable<Socket>): readonly Socket[] {
+  const read = [...connections].filter((socket) => !socket.isPaused());
+  for (const socket of read) socket.pause();
+  return read;
 }
 
 /** What Node parses a connection with. It is not documented; Node 24 and 26 have it. */

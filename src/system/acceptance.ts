@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
-/** The most time that connections may have ahead: enough to accept some hundreds that come at once. */
-const MAX_AHEAD_MS = 100;
+/** The most time that connections may have ahead: enough to accept some hundred that come at once. */
+const MAX_AHEAD_MS = 20;
 
 /**
  * When connections go before work that has not begun. Node accepts one a turn of the event loop, and the deadline of a

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -135,6 +135,42 @@ it.each([
   for (; turns.length < CLIENTS; turn += 1) await nextTurn();
   const together = Math.max(...turns.map((one) => turns.filter((other) => other === one).length));
   expect(together).toBeLessThan(CLIENTS / 4);
+  await http.close();
+});
+
+it('what comes on a kept connection is read before hundreds of new ones that wait', async () => {
+  const NEW = 200;
+  let turn = 0;
+  const turns: Record<string, number[]> = { new: [], kept: [] };
+  const http = serve(({ url = '' }) => {
+    turns[url.replace('/graphql?', '')]?.push(turn);
+    return Promise.resolve({ status: 200, headers: {}, body: '{}' });
+  });
+  const { port } = new URL(await http.listen());
+  const connected = async (): Promise<Socket> => {
+    const socket = connect(Number(port), '127.0.0.1');
+    sockets.push(socket);
+    await once(socket, 'connect');
+    return socket;
+  };
+  const kept = await connected();
+  kept.write('GET /livez HTTP/1.1\r\nhost: a\r\n\r\n');
+  await once(kept, 'data');
+  const clients: Socket[] = [];
+  for (let client = 0; client < NEW; client += 1) clients.push(await connected());
+  let nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 1));
+  const pause = vi.spyOn(Socket.prototype, 'pause');
+  onTestFinished(() => void vi.restoreAllMocks());
+  for (const socket of clients) socket.write('GET /graphql?new HTTP/1.1\r\nhost: a\r\n\r\n');
+  // The crowd waits by then.
+  while (turns['new']?.length === 0) await nextTurn();
+  kept.write('GET /graphql?kept HTTP/1.1\r\nhost: a\r\n\r\n');
+  for (; (turns['new']?.length ?? 0) < NEW; turn += 1) await nextTurn();
+  const readBefore = turns['new']?.filter((one) => one <= (turns['kept']?.[0] ?? Infinity)) ?? [];
+  expect(readBefore.length).toBeLessThan(NEW / 4);
+  // Each is made to wait once: in every turn it would take longer than what is read.
+  expect(pause.mock.calls.length).toBeLessThan(2 * NEW);
   await http.close();
 });
 

@@ -206,7 +206,7 @@ interface Answered {
 
 /** Another caller, who queries one number each so often, whether the last reply has come or not. */
 class Others {
-  static readonly #EVERY_MS = 100;
+  static readonly #EVERY_MS = 25;
   static readonly #CONNECTIONS = 64;
   readonly #agent = new Agent({
     connections: Others.#CONNECTIONS,

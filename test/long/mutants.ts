@@ -349,7 +349,8 @@ export const PARTS: readonly Part[] = [
     mutants: [
       ['super(socket);\n      countParsed();', 'super(socket);'],
       ['if (!isBusy(socket)) return', 'return'],
-      ['for (const socket of others) socket.pause();\n', ''],
+      ['for (const socket of read) socket.pause();\n', ''],
+      ['newOnes.call(() => socket.resume())', 'setImmediate(() => socket.resume())'],
     ],
   },
   {
