@@ -25,6 +25,8 @@ const FLOWS = ['2-legged', '3-legged'] as const;
 const HEAPS = ['128', '256'] as const;
 const COUNTS = ['14', '40', '400', '4000', '5000'] as const;
 
+/** How often others ask: a reply that waits for its owner takes three seconds, and keeps a connection. */
+const EVERY_MS = { '2-legged': 25, '3-legged': 100 } as const;
 /** What others' slowest replies may take, of what they take while nothing else is sent. */
 const MAX_TIMES = 3;
 /** On top of the heap and an eighth of it for bodies, with the young generation of deploy/'s container. */
@@ -136,7 +138,7 @@ async function* floodedBy(
     'content-type': 'application/json',
     ...(role === 'subgraph' ? { 'x-router-secret': ROUTER_SECRET } : {}),
   });
-  const others = new Others(server.url, await headersOf('other'), role);
+  const others = new Others(server.url, await headersOf('other'), role, EVERY_MS[flow]);
   stage.defer(() => others.close());
   const headers = {
     ...(await headersOf('hostile')),
@@ -206,7 +208,6 @@ interface Answered {
 
 /** Another caller, who queries one number each so often, whether the last reply has come or not. */
 class Others {
-  static readonly #EVERY_MS = 25;
   static readonly #CONNECTIONS = 64;
   readonly #agent = new Agent({
     connections: Others.#CONNECTIONS,
@@ -217,12 +218,14 @@ class Others {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #role: Role;
+  readonly #everyMs: number;
   #sent = 0;
 
-  constructor(url: string, headers: Readonly<Record<string, string>>, role: Role) {
+  constructor(url: string, headers: Readonly<Record<string, string>>, role: Role, everyMs: number) {
     this.#url = `${url}/graphql`;
     this.#headers = headers;
     this.#role = role;
+    this.#everyMs = everyMs;
   }
 
   /** Its connections are made, and the server's code is compiled. */
@@ -239,7 +242,7 @@ class Others {
     const startedAtMs = performance.now();
     while (!progress.isOver) {
       all.push(this.#one());
-      await sleep(Math.max(0, startedAtMs + all.length * Others.#EVERY_MS - performance.now()));
+      await sleep(Math.max(0, startedAtMs + all.length * this.#everyMs - performance.now()));
     }
     const noticed = await Promise.all(all);
     const took = noticed.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
