@@ -11,7 +11,7 @@ import { MemoryGroup } from '../support/memoryGroup.ts';
 import { CrowdOperator } from './crowds.ts';
 import { FLOODS, numberAt, ROLES, usualBody, type FloodKind, type Role } from './floodBodies.ts';
 import type { Flood, FloodResult } from './floodClient.ts';
-import { duration, longRun, report, someOf, type Row, type Verdict } from './longRun.ts';
+import { duration, longRun, oneOf, report, someOf, type Row, type Verdict } from './longRun.ts';
 import { ProbedServer } from './probedServer.ts';
 import { callingOperator } from './settings.ts';
 
@@ -23,6 +23,7 @@ const REPLY_MS = 50;
 
 const FLOWS = ['2-legged', '3-legged'] as const;
 const HEAPS = ['128', '256'] as const;
+const OTHERS = ['kept', 'new'] as const;
 const COUNTS = ['14', '40', '400', '4000', '5000'] as const;
 
 /** How often others ask: a reply that waits for its owner takes three seconds, and keeps a connection. */
@@ -44,6 +45,7 @@ interface Service {
   readonly role: Role;
   readonly flow: (typeof FLOWS)[number];
   readonly heapMib: number;
+  readonly others: (typeof OTHERS)[number];
 }
 
 interface Flooded {
@@ -80,15 +82,16 @@ export const floods = longRun({
     heap: someOf('the heap, in MiB', HEAPS),
     at: someOf('how many requests at once', COUNTS),
     bodies: someOf('what they send', FLOODS),
+    others: oneOf("others' connections, of which only kept ones are judged by their time", OTHERS),
     seconds: duration('how long each flood is, at least', 5),
   },
   short: '--role bff --flow 2-legged --heap 128 --at 400 --bodies heaviest,endless'.split(' '),
-  async *run({ role: roles, flow: flows, heap: heaps, at, bodies, seconds }) {
+  async *run({ role: roles, flow: flows, heap: heaps, at, bodies, others = 'kept', seconds }) {
     const rows: string[][] = [];
     for (const role of roles) {
       for (const flow of flows) {
         for (const heap of heaps) {
-          const service = { role, flow, heapMib: Number(heap) };
+          const service = { role, flow, heapMib: Number(heap), others };
           const counts = at.map(Number);
           for await (const { verdict, cells } of floodedBy(bodies, counts, seconds, service)) {
             yield verdict;
@@ -105,7 +108,7 @@ async function* floodedBy(
   kinds: readonly FloodKind[],
   counts: readonly number[],
   seconds: number,
-  { role, flow, heapMib }: Service,
+  { role, flow, heapMib, others: way }: Service,
 ): AsyncGenerator<Flooded> {
   await using stage = new AsyncDisposableStack();
   const issuer = await TestIssuer.start();
@@ -138,7 +141,13 @@ async function* floodedBy(
     'content-type': 'application/json',
     ...(role === 'subgraph' ? { 'x-router-secret': ROUTER_SECRET } : {}),
   });
-  const others = new Others(server.url, await headersOf('other'), role, EVERY_MS[flow]);
+  const others = new Others({
+    url: server.url,
+    headers: await headersOf('other'),
+    role,
+    everyMs: EVERY_MS[flow],
+    isNew: way === 'new',
+  });
   stage.defer(() => others.close());
   const headers = {
     ...(await headersOf('hostile')),
@@ -170,7 +179,7 @@ async function* floodedBy(
       ].filter((fault) => fault !== false);
       const late = [
         noticed.refused > 0 && 'others are refused',
-        noticed.p99 > MAX_TIMES * quiet.p99 && 'others are late',
+        way === 'kept' && noticed.p99 > MAX_TIMES * quiet.p99 && 'others are late',
       ].filter((fault) => fault !== false);
       const isBusy = load > availableParallelism();
       report(`${role}, ${flow}, ${heapMib} MiB, ${connections} ${kind}`, [
@@ -206,29 +215,33 @@ interface Answered {
   readonly isRefused: boolean;
 }
 
+interface OthersParts {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly role: Role;
+  readonly everyMs: number;
+  /** Whether each query makes a connection. */
+  readonly isNew: boolean;
+}
+
 /** Another caller, who queries one number each so often, whether the last reply has come or not. */
 class Others {
   static readonly #CONNECTIONS = 64;
-  readonly #agent = new Agent({
-    connections: Others.#CONNECTIONS,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: 60_000,
-  });
-  readonly #url: string;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #role: Role;
-  readonly #everyMs: number;
+  readonly #agent: Agent;
+  readonly #parts: OthersParts;
   #sent = 0;
 
-  constructor(url: string, headers: Readonly<Record<string, string>>, role: Role, everyMs: number) {
-    this.#url = `${url}/graphql`;
-    this.#headers = headers;
-    this.#role = role;
-    this.#everyMs = everyMs;
+  constructor(parts: OthersParts) {
+    this.#parts = parts;
+    this.#agent = new Agent({
+      connections: parts.isNew ? null : Others.#CONNECTIONS,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: 60_000,
+    });
   }
 
-  /** Its connections are made, and the server's code is compiled. */
+  /** Its connections are made, where they are kept, and the server's code is compiled. */
   async warmUp(): Promise<void> {
     for (let wave = 0; wave < 3; wave += 1) {
       await Promise.all(Array.from({ length: Others.#CONNECTIONS }, () => this.#one()));
@@ -242,7 +255,7 @@ class Others {
     const startedAtMs = performance.now();
     while (!progress.isOver) {
       all.push(this.#one());
-      await sleep(Math.max(0, startedAtMs + all.length * this.#everyMs - performance.now()));
+      await sleep(Math.max(0, startedAtMs + all.length * this.#parts.everyMs - performance.now()));
     }
     const noticed = await Promise.all(all);
     const took = noticed.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
@@ -260,12 +273,14 @@ class Others {
     // From the other end.
     const number = numberAt(79_999 - (this.#sent % 20_000));
     this.#sent += 1;
-    const body = usualBody(this.#role).join(number);
+    const { url, headers, role, isNew } = this.#parts;
+    const body = usualBody(role).join(number);
     const sentAtMs = performance.now();
-    const isRefused = await request(this.#url, {
+    const isRefused = await request(`${url}/graphql`, {
       dispatcher: this.#agent,
       method: 'POST',
-      headers: this.#headers,
+      reset: isNew,
+      headers,
       body,
     }).then(
       async (reply) => {
