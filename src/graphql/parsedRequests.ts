@@ -5,7 +5,7 @@ import { PerTurn } from '../system/perTurn.ts';
 
 /** Pieces of a body that are smaller are put together. */
 const PIECE_BYTES = 1024;
-/** In one turn of the event loop. A request that has begun waits for some eight turns, and in a crowd for so long in each. */
+/** In one turn of the event loop. In a crowd each of the eight or so steps of a request that has begun waits for a turn. */
 const MAX_PARSING_MS = 8;
 /** How many of the new connections that wait are read again in one turn. */
 const NEW_A_TURN = 8;
