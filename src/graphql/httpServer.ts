@@ -243,8 +243,7 @@ export class HttpServer {
     try {
       const reply = await this.#parts.graphql(request, response, headers);
       if (response.destroyed) return;
-      const comesStill = reply.headers['connection'] === 'close' && !request.complete;
-      const unread = comesStill ? await this.#refused.turn(response) : undefined;
+      const unread = request.complete ? undefined : await this.#refused.turn(response);
       this.#send(response, headers, reply, unread);
     } catch (defect) {
       this.#parts.onDefect(defect);
@@ -258,6 +257,7 @@ export class HttpServer {
     if (response.destroyed) return;
     const { status, body } = reply;
     Object.assign(headers, reply.headers);
+    if (bodyComesStill(response.req)) headers['connection'] = 'close';
     if (status !== 204 && response.req.method !== 'HEAD') {
       headers['content-length'] = String(Buffer.byteLength(body));
     }
@@ -272,6 +272,12 @@ export class HttpServer {
     // The system accepts most replies at once.
     if (response.socket?.writableLength !== 0) this.#unread.add(response, body.length);
   }
+}
+
+/** Of a body that nobody takes, Node by itself reads all that comes, behind the reply too. */
+function bodyComesStill({ complete, headers }: IncomingMessage): boolean {
+  const announced = headers['transfer-encoding'] ?? headers['content-length'] ?? '0';
+  return !complete && announced !== '0';
 }
 
 /** Of a target that names its host, as for a proxy, that host counts, whatever the header says (RFC 9112 §3.2.2). */

@@ -442,6 +442,50 @@ async function beginBody(url: string, beginning: string, length = 1e9): Promise<
   return socket.resume();
 }
 
+describe('of a body that nobody takes', () => {
+  const ENDLESS = 'host: a\r\ntransfer-encoding: chunked\r\n\r\n';
+  it.each([
+    ['a page that does not exist', `POST /x HTTP/1.1\r\n${ENDLESS}`],
+    ['/livez', `GET /livez HTTP/1.1\r\n${ENDLESS}`],
+    ['/readyz', 'GET /readyz HTTP/1.1\r\nhost: a\r\ncontent-length: 999999999\r\n\r\n'],
+    ['a query in the address', `GET /graphql HTTP/1.1\r\n${ENDLESS}`],
+  ])('what comes behind the reply is read at the pace of all bodies: %s', async (_what, head) => {
+    const pace = new BodyPace();
+    let reads = 0;
+    pace.await = (body) => {
+      reads += 1;
+      body.pause();
+    };
+    const ok = { status: 200, headers: {}, body: '{}' };
+    const http = serve(() => Promise.resolve(ok), { pace });
+    const socket = connect(Number(new URL(await http.listen()).port), '127.0.0.1');
+    sockets.push(socket.on('error', () => undefined));
+    socket.write(`${head}1\r\na\r\n`);
+    const [reply] = (await once(socket, 'data')) as [Buffer];
+    expect(reply.toString()).toMatch(/^connection: close/im);
+    socket.write('1\r\na\r\n'.repeat(1_000_000));
+    await expect.poll(() => reads).toBe(1);
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    expect(reads).toBe(1);
+    expect(socket.writableLength).toBeGreaterThan(0);
+    socket.destroy();
+    await http.close();
+  });
+
+  it('that has come whole the connection is kept', async () => {
+    const http = serve(() => Promise.resolve({ status: 200, headers: {}, body: '{}' }));
+    const socket = connect(Number(new URL(await http.listen()).port), '127.0.0.1');
+    sockets.push(socket);
+    for (const head of ['content-length: 0\r\n\r\n', 'content-length: 1\r\n\r\na', '\r\n']) {
+      socket.write(`GET /graphql HTTP/1.1\r\nhost: a\r\n${head}`);
+      const [reply] = (await once(socket, 'data')) as [Buffer];
+      expect(reply.toString()).toMatch(/^connection: keep-alive/im);
+    }
+    socket.destroy();
+    await http.close();
+  });
+});
+
 it('a request that is never answered holds up close() until the drain limit, and counts as cut off', async () => {
   const { promise: arrived, resolve } = Promise.withResolvers<void>();
   const graphql = (): Promise<never> => {

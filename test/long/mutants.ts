@@ -344,6 +344,11 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
+    file: 'src/graphql/httpServer.ts',
+    tests: ['test/graphql/httpServer'],
+    mutants: [["if (bodyComesStill(response.req)) headers['connection'] = 'close';\n", '']],
+  },
+  {
     file: 'src/graphql/parsedRequests.ts',
     tests: ['test/graphql/httpServer'],
     mutants: [
