@@ -81,9 +81,11 @@ function pausingOthers(connections: Connections): () => void {
     }
     if (nowMs < sinceMs + MAX_PARSING_MS) return;
     sinceMs = Infinity;
-    const kept = paused(connections.kept());
-    setImmediate(() => kept.forEach((socket) => socket.resume()));
-    for (const socket of paused(connections.new)) newOnes.call(() => socket.resume());
+    const waiting = { kept: paused(connections.kept()), new: paused(connections.new) };
+    setImmediate(() => {
+      for (const socket of waiting.kept) socket.resume();
+      for (const socket of waiting.new) newOnes.call(() => socket.resume());
+    });
   };
 }
 

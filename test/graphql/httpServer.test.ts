@@ -128,13 +128,13 @@ it.each([
     }
   }
   let nowMs = 0;
-  // Each takes so long.
+  // Each takes longer than a turn parses: the second one ends that.
   vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 10));
   onTestFinished(() => void vi.restoreAllMocks());
   for (const socket of clients) socket.write('GET /graphql HTTP/1.1\r\nhost: a\r\n\r\n');
   for (; turns.length < CLIENTS; turn += 1) await nextTurn();
   const together = Math.max(...turns.map((one) => turns.filter((other) => other === one).length));
-  expect(together).toBeLessThan(CLIENTS / 4);
+  expect(together).toBeLessThanOrEqual(2);
   await http.close();
 });
 
