@@ -6,7 +6,7 @@ export interface BarChart {
   readonly unit: string;
   readonly groups: readonly BarGroup[];
   /** Where a line is drawn across all bars. */
-  readonly mark?: number;
+  readonly mark: number;
 }
 
 export interface BarGroup {
@@ -58,7 +58,7 @@ const STYLE = `
 /** Draws a chart: bars are medians, whiskers reach from quartile to quartile. */
 export function barChartSvg({ title, unit, groups, mark }: BarChart): string {
   const bars = groups.flatMap((group) => group.bars);
-  const largest = Math.max(mark ?? 0, ...bars.map(({ spread }) => spread.high));
+  const largest = Math.max(mark, ...bars.map(({ spread }) => spread.high));
   const x = (figure: number): number => place((figure / largest) * (BARS_TO - BARS_FROM));
   let y = FIRST_GROUP;
   const drawn: string[] = [];
@@ -72,10 +72,6 @@ export function barChartSvg({ title, unit, groups, mark }: BarChart): string {
     y += GROUP_GAP + 10;
   }
   const height = y;
-  const marked =
-    mark === undefined
-      ? []
-      : [line('mark', BARS_FROM + x(mark), FIRST_GROUP + 4, BARS_FROM + x(mark), height - 24)];
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img">`,
     `  <title>${escaped(title)}</title>`,
@@ -84,7 +80,7 @@ export function barChartSvg({ title, unit, groups, mark }: BarChart): string {
     text('ink title', MARGIN, 30, title),
     text('soft', MARGIN, 50, unit),
     ...drawn,
-    ...marked,
+    line('mark', BARS_FROM + x(mark), FIRST_GROUP + 4, BARS_FROM + x(mark), height - 24),
     '</svg>',
     '',
   ].join('\n');
