@@ -5,11 +5,6 @@ export interface Entrant<F> {
   round(): Promise<F>;
 }
 
-/** The same under another name. */
-export function renamed<F>(entrant: Entrant<F>, name: string): Entrant<F> {
-  return { name, round: () => entrant.round() };
-}
-
 /**
  * Measures all entrants in turn, round after round: whatever else the machine does hits all alike. Each
  * round starts with another of them, since what follows a pause runs colder.

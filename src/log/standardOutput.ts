@@ -1,5 +1,3 @@
-import type { Writable } from 'node:stream';
-
 /** The most that may wait for a reader that has stopped; further lines of the log are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
@@ -8,15 +6,14 @@ const MAX_WAITING_BYTES = 1024 * 1024;
  * one turn of the event loop are one write: hundreds of requests may end in it.
  */
 export class StandardOutput {
-  readonly #stream: Writable;
+  readonly #stream = process.stdout;
   #text = '';
   #lines = 0;
   #lostLines = 0;
 
-  constructor(stream: Writable = process.stdout) {
-    this.#stream = stream;
+  constructor() {
     // Without a listener, a reader that is gone would end the process.
-    if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
+    if (!this.#stream.listeners('error').includes(ignore)) this.#stream.on('error', ignore);
   }
 
   get lostLines(): number {

@@ -14,9 +14,9 @@ const MAX_EVENTS = 20_000;
 export class Chronicle {
   #events: Event[] = [];
 
-  happened(what: string, number?: string, atMs = Date.now()): void {
+  happened(what: string, number?: string): void {
     if (this.#events.length >= MAX_EVENTS) this.#events = this.#events.slice(MAX_EVENTS / 2);
-    this.#events.push({ atMs, what, number });
+    this.#events.push({ atMs: Date.now(), what, number });
   }
 
   /** What is wrong, and the latest events of the number, a line each, with how long ago they were. */
@@ -24,7 +24,6 @@ export class Chronicle {
     const nowMs = Date.now();
     const told = this.#events
       .filter((event) => event.atMs > nowMs - TOLD_MS && (event.number ?? number) === number)
-      .toSorted((one, other) => one.atMs - other.atMs)
       .map(({ atMs, what }) => `${String(Math.round(atMs - nowMs)).padStart(7)} ms  ${what}`);
     return [`${wrong}: ${number}`, ...told].join('\n  ');
   }

@@ -10,14 +10,10 @@ interface BodyError {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-export async function ask(
-  url: string,
-  operation: object,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Body> {
+export async function ask(url: string, operation: object): Promise<Body> {
   const reply = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
     body: JSON.stringify(operation),
   });
   const { data = null, errors = [] } = (await reply.json()) as Partial<Body>;

@@ -152,10 +152,9 @@ export interface WiredService extends Service {
 export async function startWired(
   script: OperatorScript = {},
   environment: Environment = {},
-  parts: ServiceParts = {},
 ): Promise<WiredService> {
   const operator = await WiredOperator.start(script);
-  const service = await startService(operator.url, environment, parts);
+  const service = await startService(operator.url, environment);
   const stop = async (): Promise<void> => {
     await service.stop();
     await operator[Symbol.asyncDispose]();

@@ -39,11 +39,7 @@ export class RecordingServer extends ClosingServer {
   readonly received: Received[] = [];
   readonly connections: Connection[] = [];
 
-  private constructor(
-    answer: Answer,
-    tls: TlsOptions | undefined,
-    onConnection: (connection: Connection) => void,
-  ) {
+  private constructor(answer: Answer, tls: TlsOptions | undefined) {
     const take = (request: IncomingMessage, response: ServerResponse): void => {
       const connection = this.connections.find(({ socket }) => socket === request.socket);
       if (connection === undefined) throw new Error('A request without a connection.');
@@ -69,19 +65,13 @@ export class RecordingServer extends ClosingServer {
       socket.on('error', () => undefined);
       const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
       const isResumed = socket instanceof TLSSocket && socket.isSessionReused();
-      const connection = { socket, closed, isResumed, requests: 0 };
-      this.connections.push(connection);
-      onConnection(connection);
+      this.connections.push({ socket, closed, isResumed, requests: 0 });
     });
   }
 
   /** @param tls plain text where absent */
-  static async start(
-    answer: Answer,
-    tls?: TlsOptions,
-    onConnection: (connection: Connection) => void = () => undefined,
-  ): Promise<RecordingServer> {
-    const made = new RecordingServer(answer, tls, onConnection);
+  static async start(answer: Answer, tls?: TlsOptions): Promise<RecordingServer> {
+    const made = new RecordingServer(answer, tls);
     const address = await listen(made.server);
     made.url = tls === undefined ? address : address.replace('http:', 'https:');
     return made;
