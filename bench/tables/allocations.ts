@@ -2,12 +2,12 @@ import type { Cast } from '../cast.ts';
 import { other, ours } from '../contestants/contestant.ts';
 import type { Figures } from '../measure/figures.ts';
 import type { RunningServer, Stage } from '../stage.ts';
-import { bodyOf, nameOf, type Workload } from '../workload.ts';
+import { nameOf } from '../workload.ts';
 import { measure, type Candidate, type Plan } from './measure.ts';
+import { send, WORKLOAD } from './memory.ts';
 import type { Table } from './table.ts';
 
 const CONTESTANTS = { ours: ours(), 'tuned Apollo': other('tunedApollo') };
-const WORKLOAD: Workload = { numbers: 1000, fields: 'window', concurrency: 1, requests: 1 };
 
 /** What a number allocates on its way, whether or not it is garbage by the end. */
 export async function measureAllocations(cast: Cast, plan: Plan): Promise<Table> {
@@ -44,9 +44,4 @@ async function allocated(stage: Stage, server: RunningServer): Promise<Figures> 
     promisesPerNumber: promises / WORKLOAD.numbers,
     allocatedBytesPerNumber: bytes / WORKLOAD.numbers,
   };
-}
-
-async function send(stage: Stage, { url, headers }: RunningServer): Promise<void> {
-  const bodies = [bodyOf(WORKLOAD)];
-  await stage.send({ urls: [url], bodies, headers, requests: WORKLOAD.requests, pauseMs: 0 });
 }

@@ -8,7 +8,7 @@ import { PLAIN, PLAIN_NAMES } from './contestants.ts';
 import { measure, type Candidate, type Plan } from './measure.ts';
 import type { Table } from './table.ts';
 
-const WORKLOAD: Workload = { numbers: 1000, fields: 'window', concurrency: 1, requests: 1 };
+export const WORKLOAD: Workload = { numbers: 1000, fields: 'window', concurrency: 1, requests: 1 };
 /** Long enough to collect the garbage between two replies. */
 const HOP_MS = 300;
 
@@ -54,7 +54,7 @@ async function inFlight(stage: Stage, server: RunningServer): Promise<Figures> {
   return { heapBytesPerNumber: held / WORKLOAD.numbers };
 }
 
-async function send(stage: Stage, { url, headers }: RunningServer): Promise<void> {
+export async function send(stage: Stage, { url, headers }: RunningServer): Promise<void> {
   const bodies = [bodyOf(WORKLOAD)];
   await stage.send({ urls: [url], bodies, headers, requests: WORKLOAD.requests, pauseMs: 0 });
 }

@@ -43,12 +43,12 @@ export class CertifiedOperator {
   readonly exchanges: Exchange[] = [];
   readonly lookups: string[] = [];
   readonly #provider: Provider;
-  readonly #close: () => void;
+  readonly close: () => void;
 
   private constructor(url: string, provider: Provider, close: () => void) {
     this.url = url;
     this.#provider = provider;
-    this.#close = close;
+    this.close = close;
   }
 
   static async start(owner: Owner, client: RegisteredClient): Promise<CertifiedOperator> {
@@ -71,10 +71,6 @@ export class CertifiedOperator {
       handled.catch(() => response.destroy());
     });
     return operator;
-  }
-
-  close(): void {
-    this.#close();
   }
 
   /** The exchanges of one path, in turn. */

@@ -140,7 +140,7 @@ async function runFuzz(run: FuzzRun) {
     return { tally, figures, maxDelayMs, defects, heldBefore, heldAfter };
   } finally {
     await server[Symbol.asyncDispose]();
-    await operator.close();
+    await operator[Symbol.asyncDispose]();
   }
 }
 

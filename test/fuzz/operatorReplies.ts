@@ -7,22 +7,14 @@ import { mutated, textOf, valueOf } from './rubbish.ts';
 const RUBBISH = { token: 0.2, lookup: 0.35 };
 
 /** An operator whose replies follow from a seed: the same question has the same reply. */
-export class RubbishOperator {
+export class RubbishOperator extends WireServer {
   rubbish = 0;
   readonly #seed: number;
-  readonly #server = new WireServer((socket, request) => this.#answer(socket, request));
   #issued = 0;
 
   constructor(seed: number) {
+    super((socket, request) => this.#answer(socket, request));
     this.#seed = seed;
-  }
-
-  listen(): Promise<string> {
-    return this.#server.listen();
-  }
-
-  close(): Promise<void> {
-    return this.#server.close();
   }
 
   #answer(socket: Socket, request: WireRequest): void {

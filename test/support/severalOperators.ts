@@ -18,10 +18,9 @@ import {
   type SimSwaps,
 } from '../../src/simSwaps/simSwaps.ts';
 import { withoutPauses } from './testClock.ts';
-import { OPEN_AUTHORIZER, purposeNamed } from './values.ts';
+import { callerNamed, OPEN_AUTHORIZER, purposeNamed } from './values.ts';
 import { askField } from './askedFields.ts';
 import { silentLog } from './silentLog.ts';
-import { callerNamed } from './values.ts';
 import { withEntry } from './operatorEntry.ts';
 import { LightAbortSignal } from '../../src/system/urgency.ts';
 

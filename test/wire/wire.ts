@@ -30,10 +30,6 @@ export class WireServer extends ClosingServer {
   listen(): Promise<string> {
     return listen(this.server);
   }
-
-  close(): Promise<void> {
-    return this[Symbol.asyncDispose]();
-  }
 }
 
 /** Reads the requests of a connection in sequence. */
