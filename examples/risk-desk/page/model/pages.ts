@@ -7,12 +7,9 @@ export const PAGES_AT_A_TIME = 4;
 const MAX_LOOKUPS_PER_NUMBER = 4;
 
 /** Cuts a list into pages; the last may be shorter. */
-export function pagesOf<T>(
-  list: readonly T[],
-  size: number = PAGE_SIZE,
-): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
-    list.slice(index * size, (index + 1) * size),
+export function pagesOf<T>(list: readonly T[]): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(list.length / PAGE_SIZE) }, (_, index) =>
+    list.slice(index * PAGE_SIZE, (index + 1) * PAGE_SIZE),
   );
 }
 
