@@ -109,5 +109,7 @@ if (process.send === undefined) {
     ].join('\n'),
   );
 } else {
-  process.send({ authUrl: simulator.authUrl, simSwapUrl: simulator.simSwapUrl });
+  // Without a callback it would throw where that program has ended: 'disconnect' is enough.
+  const { authUrl, simSwapUrl } = simulator;
+  process.send({ authUrl, simSwapUrl }, undefined, undefined, () => undefined);
 }

@@ -84,3 +84,18 @@ test('a launched simulator answers until it is stopped', async () => {
 
   await expect(fetch(`${simulator.authUrl}/stats`)).rejects.toThrow('fetch failed');
 });
+
+test('ends in silence where the program that launched it ended before it listens', async () => {
+  // Before it runs, so that the channel is closed by then whatever the machine's speed.
+  const closed = ['--import', 'data:text/javascript,process.disconnect()'];
+  const simulator = new Program(
+    process.execPath,
+    [...closed, 'simulator/main.ts', '--port', '0'],
+    {},
+    { hasChannel: true },
+  );
+  onTestFinished(() => simulator[Symbol.asyncDispose]());
+
+  expect(await simulator.ended).toEqual({ code: 0, signal: null });
+  expect(simulator.err).toBe('');
+});
