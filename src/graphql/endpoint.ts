@@ -338,6 +338,7 @@ async function readRequest(
   const documents = trustedDocuments();
   const named = resolveDocument(sent, documents);
   if ('code' in named) return named;
+  if (method === 'POST' && named.sent['query'] === undefined) return NO_QUERY;
   const { members, heldBytes, tooLongList } = cutOperation(
     named.sent,
     limits.maxNumbersPerOperation,
@@ -404,6 +405,8 @@ function parseBody(text: string): Members | string {
 }
 
 const EXPECTED_BODY = 'Send {"query": "…"} and, if need be, "variables".';
+
+const NO_QUERY = badRequest(400, `The body has no query. ${EXPECTED_BODY}`);
 
 function sentIn(search: URLSearchParams): Members {
   return Object.fromEntries(

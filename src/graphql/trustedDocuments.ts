@@ -101,8 +101,11 @@ export function resolveDocument(
   documents: TrustedDocuments | undefined,
 ): ResolvedOperation | Refusal {
   const persisted = persistedQuery(sent['extensions']);
-  if (documents === undefined) return persisted === undefined ? { sent } : NOT_SUPPORTED;
   const { query, documentId, extensions: _, ...rest } = sent;
+  if (documents === undefined) {
+    if (persisted !== undefined) return NOT_SUPPORTED;
+    return query === undefined && documentId !== undefined ? ID_NOT_SUPPORTED : { sent };
+  }
   const id = documentId ?? persisted?.['sha256Hash'];
   if (query !== undefined || typeof id !== 'string') return ID_REQUIRED;
   const document = documents.get(id);
@@ -115,6 +118,7 @@ export function resolveDocument(
 const ID_REQUIRED: Refusal = { status: 400, code: 'PERSISTED_QUERY_ID_REQUIRED' };
 const NOT_IN_LIST: Refusal = { status: 400, code: 'PERSISTED_QUERY_NOT_IN_LIST' };
 
+const ID_NOT_SUPPORTED: Refusal = { status: 400, code: 'PERSISTED_QUERY_NOT_SUPPORTED' };
 /** By its message Apollo's clients, which send only a hash first, learn to send the document. */
 const NOT_SUPPORTED: Refusal = {
   status: 200,

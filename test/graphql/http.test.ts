@@ -31,6 +31,8 @@ const about = (members: object) => post(JSON.stringify(members));
 const withValues = (values: number) =>
   about({ query: QUERY, text: '[,\\",{"', junk: Array.from({ length: values - 3 }, () => 0) });
 
+const NO_QUERY = /^The body has no query\. Send \{"query": "…"\}/;
+
 describe('an invalid request', () => {
   it.each<[string, RequestInit, number, RegExp, path?: string]>([
     ['not JSON', post('query=1'), 400, /Send \{"query": "…"\}/],
@@ -40,8 +42,10 @@ describe('an invalid request', () => {
     ['an empty array', post('[]'), 400, /one operation per request/],
     ['null', post('null'), 400, /not a JSON object/],
     ['a string', post('"{ __typename }"'), 400, /not a JSON object/],
-    ['an empty object', post('{}'), 400, /JSON object has no keys/],
-    ['an object without a query', about({ variables: {} }), 400, /query/],
+    ['an empty object', post('{}'), 400, NO_QUERY],
+    ['an object without a query', about({ variables: {} }), 400, NO_QUERY],
+    ['a misspelt query', about({ qeury: QUERY }), 400, NO_QUERY],
+    ['the id of a document', about({ documentId: 'x' }), 400, /accepts documents, not hashes/],
     ['a query that is not a string', about({ query: 7 }), 400, /queries must be strings/],
     ['variables in a string', about({ query: QUERY, variables: '{}' }), 400, /variables/],
     ['variables in a list', about({ query: QUERY, variables: [1] }), 400, /variables/],
