@@ -110,12 +110,13 @@ export class EnvironmentReader {
     if (value !== undefined) this.problem(fileName, `is set as well as ${name}: set one of them`);
     const text = this.#readFile(fileName, path)?.replace(/\r?\n$/, '');
     if (text?.trim() === '') this.problem(fileName, 'names a file that is empty');
-    return text;
+    // Not the text of the file, whose faults would be reported of the variable.
+    return value ?? text;
   }
 
   requireSecret(name: NamesOf<'secret'>, why: string): void {
     if (this.isSet(name) || this.isSet(`${name}_FILE`)) return;
-    this.problem(name, `is missing: ${why}, here or in the file that ${name}_FILE names`);
+    this.problem(name, `is missing: ${why}. Set ${name} or ${name}_FILE`);
   }
 
   /** The text of the file that the setting names; `undefined` where it is not set or cannot be read. */

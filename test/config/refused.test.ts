@@ -10,6 +10,7 @@ import { JWT, keyFile, OPERATOR, problemsOf, REDIS_URL } from './problems.ts';
 const SECRET = 'a-hidden-one-of-thirty-two-letters';
 const files = new TemporaryFiles();
 const FILE = files.write('file.pem', SECRET);
+const SHORT_FILE = files.write('short', 'short');
 const EMPTY = files.write('empty', '\n');
 const REDIS_TLS_CA_FILE = files.write('ca.pem', createCertificate().cert);
 const REDIS_TLS_CERT_FILE = REDIS_TLS_CA_FILE;
@@ -37,6 +38,8 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
       [{ ...JWT, JWT_JWKS_URL: 'http://issuer.example/jwks' }, 'JWT_JWKS_URL must be an address'],
       [{ QUOTA_CLIENTS: '{"a": {"numbersPerHour": 1}}' }, 'QUOTA_CLIENTS is for callers with a'],
       [{ AUDIT_LOG: EMPTY }, 'AUDIT_KEY is missing: AUDIT_LOG needs it'],
+      // What is wrong in the file is not reported of the variable.
+      [{ AUDIT_KEY: SECRET, AUDIT_KEY_FILE: SHORT_FILE }, 'AUDIT_KEY_FILE is set as well as'],
       [{ AUDIT_KEY: `${SECRET},short` }, 'AUDIT_KEY must have at least 32 characters'],
       [{ AUDIT_KEY: SECRET, AUDIT_LOG: tmpdir() }, 'AUDIT_LOG names a file that cannot be written'],
       [{ AUDIT_KEY: SECRET, AUDIT_LOG: '/nowhere/audit' }, 'AUDIT_LOG names a file that cannot'],
@@ -129,7 +132,7 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
   [
     { REDIS_URL },
     [
-      [{}, 'STATE_KEY is missing: without it, a writer in the Redis of REDIS_URL could forge'],
+      [{}, 'could forge answers and consents. Set STATE_KEY or STATE_KEY_FILE.'],
       [{ STATE_KEY: 'c2hvcnQ=' }, 'STATE_KEY must be 32 bytes'],
       [{ STATE_KEY: 'hidden' }, 'STATE_KEY must be 32 bytes'],
     ],
