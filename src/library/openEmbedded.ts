@@ -32,7 +32,7 @@ function operatorsOf({ operators, simulator, simulatorUrl }: Config): readonly O
   if (simulatorUrl !== undefined) return simulator(simulatorAt(simulatorUrl));
   // Invented answers must not reach a program that did not choose the simulator.
   throw new ConfigError([
-    'OPERATOR_AUTH_URL is missing: the library has no built-in simulator. Set it and OPERATOR_SIM_SWAP_URL, or OPERATORS_FILE.',
+    'OPERATOR_AUTH_URL is missing: the library has no built-in simulator. Set it and OPERATOR_SIM_SWAP_URL, or OPERATORS_FILE, or SIMULATOR.',
   ]);
 }
 

@@ -158,7 +158,8 @@ describe('a client', () => {
     expect(waited).toMatchObject({ kind: 'answered', swapped: false });
   });
 
-  const MISSING = 'OPERATOR_AUTH_URL is missing: the library has no built-in simulator.';
+  const MISSING =
+    'OPERATOR_AUTH_URL is missing: the library has no built-in simulator. Set it and OPERATOR_SIM_SWAP_URL, or OPERATORS_FILE, or SIMULATOR.';
   test.each<[Settings, string]>([
     [{}, MISSING],
     [{ SIMULATOR: 'auto' }, MISSING],
