@@ -1,6 +1,6 @@
 import type { FromFiles, Reread } from '../system/fromFiles.ts';
 import type * as z from 'zod';
-import { readTextIfThere } from '../system/textFile.ts';
+import { readFaultOf, readTextIfThere } from '../system/textFile.ts';
 import type { FileTexts } from '../system/watchedFiles.ts';
 import { findTypos } from './settingNames.ts';
 import {
@@ -170,7 +170,11 @@ export class EnvironmentReader {
 
   #readFile(name: VariableName, path: string): string | undefined {
     const text = this.textOf(path);
-    if (text === undefined) this.problem(name, 'names a file that cannot be read');
+    if (text === undefined) {
+      const fault = readFaultOf(path);
+      const why = fault === undefined ? '' : ` (${fault})`;
+      this.problem(name, `names a file that cannot be read${why}`);
+    }
     return text;
   }
 

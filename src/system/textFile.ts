@@ -42,6 +42,16 @@ export function readTextIfThere(path: string): string | undefined {
   }
 }
 
+/** What keeps a file from being read, by its code, such as `ENOENT`; `undefined` where nothing does, or no longer. */
+export function readFaultOf(path: string): string | undefined {
+  try {
+    readTextNow(path);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  }
+}
+
 /** As {@link readTextNow}, asynchronously. */
 export async function readText(path: string): Promise<string> {
   await using file = await open(path, TO_READ);

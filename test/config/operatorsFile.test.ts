@@ -232,9 +232,12 @@ describe('a problem with the file', () => {
     expect(problemsWith(deep)).toEqual(['OPERATORS_FILE nests too many brackets.']);
     const long = 'OPERATORS_FILE must have 1000000 characters at most.';
     expect(problemsWith(' '.repeat(1_000_001))).toEqual([long]);
-    const unreadable = 'OPERATORS_FILE names a file that cannot be read.';
-    for (const OPERATORS_FILE of [files.folder, `${files.folder}/missing.jsonc`]) {
-      expect(problemsIn({ OPERATORS_FILE }).join()).toContain(unreadable);
+    const unreadable = 'OPERATORS_FILE names a file that cannot be read';
+    for (const [OPERATORS_FILE, why] of [
+      [files.folder, 'NO_REGULAR_FILE'],
+      [`${files.folder}/missing.jsonc`, 'ENOENT'],
+    ]) {
+      expect(problemsIn({ OPERATORS_FILE }).join()).toContain(`${unreadable} (${why}).`);
     }
   });
 

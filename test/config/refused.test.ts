@@ -38,6 +38,8 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
       [{ ...JWT, JWT_JWKS_URL: 'http://issuer.example/jwks' }, 'JWT_JWKS_URL must be an address'],
       [{ QUOTA_CLIENTS: '{"a": {"numbersPerHour": 1}}' }, 'QUOTA_CLIENTS is for callers with a'],
       [{ AUDIT_LOG: EMPTY }, 'AUDIT_KEY is missing: AUDIT_LOG needs it'],
+      [{ AUDIT_KEY_FILE: '/nowhere' }, 'AUDIT_KEY_FILE names a file that cannot be read (ENOENT)'],
+      [{ AUDIT_KEY_FILE: tmpdir() }, '_FILE names a file that cannot be read (NO_REGULAR_FILE)'],
       // What is wrong in the file is not reported of the variable.
       [{ AUDIT_KEY: SECRET, AUDIT_KEY_FILE: SHORT_FILE }, 'AUDIT_KEY_FILE is set as well as'],
       [{ AUDIT_KEY: `${SECRET},short` }, 'AUDIT_KEY must have at least 32 characters'],
