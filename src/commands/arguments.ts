@@ -77,7 +77,10 @@ export async function* linesIn(
   if (named.length === 0 && auditLog === undefined) fail('Name a FILE, or set AUDIT_LOG.');
   const rotated = () =>
     rotatedFiles(auditLog ?? '').catch(() => fail('The directory of AUDIT_LOG cannot be read.'));
-  for (const file of named.length > 0 ? named : await rotated()) {
+  const files = named.length > 0 ? named : await rotated();
+  // The service writes a line when it starts: without a file the name is wrong.
+  if (files.length === 0) fail('AUDIT_LOG names no file, and no rotated one is next to it.');
+  for (const file of files) {
     try {
       yield* linesOf(textOf(file));
     } catch {

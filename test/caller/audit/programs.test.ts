@@ -1,4 +1,5 @@
 import { truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -63,6 +64,8 @@ function dayOf(text: string): string {
 const REFUSED: readonly (readonly [auditLog: string, words: string, err: RegExp])[] = [
   ['', '', /^Name a FILE, or set AUDIT_LOG/],
   ['/nowhere/audit.jsonl', '', /cannot be read/],
+  // A typo must not read like a log without a lookup.
+  [`${tmpdir()}/no-such-audit.jsonl`, '', /^AUDIT_LOG names no file/],
   ['', '--since 2026-11-31', /^--since must be a day/],
   ['', '--by number', /^--by knows day, operator/],
   ['', '--format pdf', /^--format must be table or csv/],
