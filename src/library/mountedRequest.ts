@@ -1,6 +1,12 @@
-import { assertObjectType, type FieldNode, type GraphQLResolveInfo } from 'graphql';
+import {
+  assertObjectType,
+  OperationTypeNode,
+  type FieldNode,
+  type GraphQLResolveInfo,
+} from 'graphql';
 import type { FieldQuestion } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { AdmittedRequest } from '../caller/gate.ts';
 import { limitExceeded, severalForbidden, type OperationLimits } from '../graphql/operationCost.ts';
 import { belowNumber, failureBytes, WEIGHTS } from '../graphql/replyBytes.ts';
 import { GraphqlRequest, type RequestParts, type RequestTerms } from '../graphql/request.ts';
@@ -11,8 +17,10 @@ const CONSENT = 1;
 
 /** The member `simSwap` in the context of a request; useful only to our own resolvers. */
 export class MountedRequest {
-  readonly request: GraphqlRequest;
+  /** In a subscription that of the latest event. */
+  request: GraphqlRequest;
   readonly #limits: OperationLimits;
+  readonly #begin: () => GraphqlRequest;
   readonly #questions = new Map<PhoneNumber, readonly FieldQuestion[]>();
   readonly #bytesBelow = new WeakMap<readonly FieldNode[], number>();
   /** Keyed by the variables of an execution: a batch has several. */
@@ -22,24 +30,41 @@ export class MountedRequest {
   constructor(
     parts: RequestParts & { readonly config: { readonly limits: OperationLimits } },
     terms: RequestTerms,
+    admitted: Pick<AdmittedRequest, 'caller' | 'purpose'>,
+    waitMs?: number,
   ) {
     this.#limits = parts.config.limits;
-    this.request = new GraphqlRequest(parts, terms, (...question) =>
-      this.#countQuestion(...question),
-    );
+    this.#begin = () => {
+      const request = new GraphqlRequest(parts, terms, (...question) =>
+        this.#countQuestion(...question),
+      );
+      request.admit(admitted, waitMs);
+      return request;
+    };
+    this.request = this.#begin();
   }
 
   /** The end of another program's request is not known: it runs only during a question. */
-  async during<T>(answer: () => T | Promise<T>): Promise<T> {
-    const { life, signal } = this.request;
+  async during<T>({ operation }: GraphQLResolveInfo, answer: () => T | Promise<T>): Promise<T> {
+    if (operation.operation === OperationTypeNode.SUBSCRIPTION) this.#beginEvent();
+    const { request } = this;
+    const { life, signal } = request;
     life.begin();
     try {
       return await answer();
     } finally {
       life.pause();
       // The reply is not known either. It has all fields: none has reached the caller while one is being answered.
-      if (!life.isUnderWay && !signal.aborted) this.request.delivered();
+      if (!life.isUnderWay && !signal.aborted) request.delivered();
     }
+  }
+
+  /** All events of a subscription have one context, and what an earlier one learned is too old for the next. */
+  #beginEvent(): void {
+    if (this.request.life.isUnderWay) return;
+    this.request = this.#begin();
+    this.#questions.clear();
+    this.#replyBytes = 0;
   }
 
   /**

@@ -38,7 +38,7 @@ export function mountedResolvers(role: Role, log: Log) {
       boundNumbers(info);
       const mounted = requestOf(context);
       const answer = () => resolve(entityOf(source), args, mounted, info);
-      return isQuestionField(field) ? mounted.during(answer) : answer();
+      return isQuestionField(field) ? mounted.during(info, answer) : answer();
     }),
   );
   const shared = { DateTime, SimSwapConsent: eachField(SimSwapConsent, safely) };

@@ -169,9 +169,7 @@ function mountedRequest(app: App, request: SimSwapGraphqlRequest): MountedReques
   const { purpose, waitMs, timeoutMs } = termsOf(request, app.config);
   const { correlator, signal } = request;
   if (typeof (correlator ?? '') !== 'string') throw new TypeError('correlator must be a text.');
-  const mounted = new MountedRequest(app, { timeoutMs, correlator, signal });
-  mounted.request.admit({ caller, purpose }, waitMs);
-  return mounted;
+  return new MountedRequest(app, { timeoutMs, correlator, signal }, { caller, purpose }, waitMs);
 }
 
 function callerFrom(caller: SimSwapCaller, batchScope: string | undefined): Caller {

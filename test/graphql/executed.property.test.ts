@@ -23,7 +23,7 @@ import type { FieldAnswer } from '../../src/lookups/executor.ts';
 import { FIELD_CODES } from '../support/fieldCodes.ts';
 import { inForm } from '../support/forms.ts';
 import { silentLog } from '../support/silentLog.ts';
-import { admit, partsAnswering, requestAnswering } from './requestAnswering.ts';
+import { admitted, partsAnswering, requestAnswering } from './requestAnswering.ts';
 
 const A = '+447700900500';
 
@@ -207,8 +207,8 @@ it(
       const mounted = new MountedRequest(
         { ...parts, config },
         { timeoutMs: 60_000, correlator: CORRELATOR },
+        admitted(),
       );
-      admit(mounted.request);
       const { data, errors = [] } = await execute({
         schema,
         document: parse(query),

@@ -26,13 +26,13 @@ export function requestAnswering(answer: Answering, changes: RequestChanges = {}
   const { correlator, countQuestion } = changes;
   const terms = { timeoutMs: 60_000, correlator };
   const request = new GraphqlRequest(partsAnswering(answer, changes), terms, countQuestion);
-  admit(request, changes.caller);
+  request.admit(admitted(changes.caller));
   return request;
 }
 
-export function admit(request: GraphqlRequest, caller: Partial<Caller> = {}): void {
+export function admitted(caller: Partial<Caller> = {}) {
   const known = { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE };
-  request.admit({ caller: { ...known, ...caller }, purpose: purposeNamed('fraud-prevention') });
+  return { caller: { ...known, ...caller }, purpose: purposeNamed('fraud-prevention') };
 }
 
 export function partsAnswering(

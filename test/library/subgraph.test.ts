@@ -1,7 +1,14 @@
 import { ApolloServer } from '@apollo/server';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { makeExecutableSchema } from '@graphql-tools/schema';
-import { graphql, GraphQLError, parse, type DocumentNode } from 'graphql';
+import {
+  graphql,
+  GraphQLError,
+  parse,
+  subscribe,
+  type DocumentNode,
+  type ExecutionResult,
+} from 'graphql';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import {
@@ -12,6 +19,7 @@ import {
   type SimSwapSubgraph,
 } from '../../src/library/subgraph.ts';
 import { settingsFor } from '../support/service.ts';
+import { replying, WiredOperator } from '../support/wiredOperator.ts';
 
 const ANYONE: SimSwapCaller = { issuer: 'i', subject: 'risk', mayAskAbout: 'anyone' };
 const OWNER: SimSwapCaller = {
@@ -430,4 +438,39 @@ test('an answer counts as delivered once no field of the request is open: a host
   const before = prompts();
   expect(await ask(`{ ${fast} }`)).toMatchObject({ data: { fast: { simSwappedWithin: true } } });
   expect(prompts()).toBe(before);
+});
+
+/** Two events about each of twelve numbers. */
+async function* phoneEvents() {
+  for (let event = 0; event < 24; event += 1) {
+    yield await Promise.resolve({ phone: { e164: numbered(Math.floor(event / 2)) } });
+  }
+}
+
+test('each event of a subscription is a request of its own, not answered by what an earlier one learned', async () => {
+  await using operator = await WiredOperator.start();
+  await using simSwap = await createSimSwapSubgraph({
+    settings: { ...operator.settings, MAX_NUMBERS_PER_OPERATION: 5 },
+  });
+  const { typeDefs, resolvers } = simSwap;
+  const schema = makeExecutableSchema({
+    typeDefs: [...typeDefs, 'type Subscription { phone: PhoneNumber }'],
+    resolvers: { ...resolvers, Subscription: { phone: { subscribe: phoneEvents } } },
+  });
+  const events = await subscribe({
+    schema,
+    document: parse('subscription { phone { simSwappedWithin(maxAgeHours: 24) } }'),
+    contextValue: simSwap.context({ caller: ANYONE }),
+  });
+  if (!(Symbol.asyncIterator in events)) throw new Error('The subscription was refused.');
+  const answers: ExecutionResult[] = [];
+  for await (const event of events) {
+    answers.push(event);
+    const swapped = answers.length % 2 === 1;
+    operator.script = { lookUp: replying({ swapped }) };
+  }
+  // Each SIM is swapped between the two events about it.
+  expect(answers.map(({ data }) => Object(data?.['phone']).simSwappedWithin as unknown)).toEqual(
+    Array.from({ length: 24 }, (_, event) => event % 2 === 1),
+  );
 });
