@@ -49,7 +49,7 @@ export interface SigningKeysParts {
   readonly log: Log;
 }
 
-/** An issuer's public keys: fetched when first needed, when old, and when one is unknown. */
+/** An issuer's public keys: fetched when first needed, when old, when one is unknown, and when none fits a signature. */
 export class SigningKeys {
   published: KeySet | undefined;
   readonly #parts: SigningKeysParts;
@@ -96,14 +96,27 @@ export class SigningKeys {
       return await keys.select(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      if (!mayWait()) throw new KeysUnavailable();
-      await this.#refresh();
-      const latest = await this.probe();
-      if (latest.generation !== keys.generation) return latest.select(header, token);
-      // Without a failure the set is fresh, and the key is not the issuer's.
-      throw this.#failures > 0 ? new KeysUnavailable() : error;
+      const latest = await this.since(keys.generation, mayWait);
+      if (latest === undefined) throw error;
+      return latest.select(header, token);
     }
   };
+
+  /**
+   * The keys that have replaced those of a generation; `undefined` where none have, and a token's key is not the issuer's.
+   *
+   * @param mayWait as for {@link select}
+   * @throws {KeysUnavailable} when that is not known
+   */
+  async since(generation: number | undefined, mayWait: () => boolean): Promise<KeySet | undefined> {
+    if (!mayWait()) throw new KeysUnavailable();
+    await this.#refresh();
+    const latest = await this.probe();
+    if (latest.generation !== generation) return latest;
+    // Without a failure the set is fresh.
+    if (this.#failures > 0) throw new KeysUnavailable();
+    return undefined;
+  }
 
   #ageMs(): number {
     return this.#parts.clock.monotonicMs() - this.#fetchedAtMs;

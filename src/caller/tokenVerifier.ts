@@ -79,7 +79,7 @@ export class TokenVerifier {
     return 'invalid';
   }
 
-  async #verify(token: string, mayWait?: () => boolean): Promise<Verified | TokenRefusal> {
+  async #verify(token: string, mayWait = () => true): Promise<Verified | TokenRefusal> {
     const { issuer, audience, batchScope, keys, clock } = this.#parts;
     // No key makes these valid, so none is fetched for them.
     const stated = decodeJwt(token);
@@ -87,7 +87,7 @@ export class TokenVerifier {
     if (Number(stated.exp) + TOLERANCE_SECONDS <= clock.nowMs() / 1000) return 'expired';
     // Read before: a key that is withdrawn while the token is verified must not count as still published.
     await keys.load();
-    const generation = keys.published?.generation;
+    let generation = keys.published?.generation;
     const options = {
       issuer,
       audience,
@@ -96,7 +96,15 @@ export class TokenVerifier {
       clockTolerance: TOLERANCE_SECONDS,
       currentDate: new Date(clock.nowMs()),
     };
-    const { payload, protectedHeader } = await this.#verifyWithAnyKey(token, options, mayWait);
+    const verified = this.#verifyWithAnyKey(token, options, mayWait);
+    const { payload, protectedHeader } = await verified.catch(async (error: unknown) => {
+      // A new key without an id, or with the id of the former one, shows only in its signatures.
+      if (!isOfAnotherKey(error)) throw error;
+      const latest = await keys.since(generation, mayWait);
+      if (latest === undefined) throw error;
+      ({ generation } = latest);
+      return this.#verifyWithAnyKey(token, options, mayWait);
+    });
     const { typ } = protectedHeader;
     if (typ !== undefined && !TYPES.has(typ.toLowerCase())) return 'type';
     const { exp = 0, iat = 0 } = payload;
@@ -111,7 +119,7 @@ export class TokenVerifier {
   async #verifyWithAnyKey(
     token: string,
     options: JWTVerifyOptions,
-    mayWait?: () => boolean,
+    mayWait: () => boolean,
   ): Promise<JWTVerifyResult> {
     const { keys } = this.#parts;
     try {
@@ -138,6 +146,14 @@ export class TokenVerifier {
     const isCurrent = keys.areCurrent() && keys.published?.generation === generation;
     return clock.nowMs() < untilMs && isCurrent;
   }
+}
+
+/** Whether no key of the issuer, among those that fit the token, has signed it. */
+function isOfAnotherKey(error: unknown): boolean {
+  return (
+    error instanceof errors.JWSSignatureVerificationFailed ||
+    error instanceof errors.JWKSMultipleMatchingKeys
+  );
 }
 
 /** The bytes of a cached token in addition to its claims. */

@@ -170,6 +170,22 @@ describe('a good token', () => {
     expect(await verifying.verify(token)).toBe('invalid');
   });
 
+  it.each([
+    ['whose keys have no ids', withoutId],
+    ['that keeps the id of a key', (key: IssuerKey) => key],
+  ])('is accepted once the key of an issuer %s is replaced', async (_, publishedAs) => {
+    const verifying = new Verifying();
+    const [former, latest] = [await createKey('ES256'), await createKey('ES256')];
+    const signed = (key: IssuerKey) =>
+      publishedAs === withoutId ? signWithoutId(key) : sign(key, GOOD);
+    verifying.published = [former].map(publishedAs);
+    expect(await verifying.verify(signed(former))).not.toBe('invalid');
+    verifying.published = [latest].map(publishedAs);
+    await verifying.clock.advance(1000);
+    expect(await verifying.verify(signed(latest))).not.toBe('invalid');
+    expect(await verifying.verify(signed(former))).toBe('invalid');
+  });
+
   it('may be signed by any of several keys that have no id', async () => {
     const verifying = new Verifying();
     const others = await Promise.all([createKey('RS256'), createKey('RS256')]);
