@@ -26,6 +26,8 @@ export class MountedRequest {
   /** Keyed by the variables of an execution: a batch has several. */
   readonly #selections = new WeakMap<object, Selections>();
   #replyBytes = 0;
+  /** The variables of the latest event: each is an execution. */
+  #event: object | undefined;
 
   constructor(
     parts: RequestParts & { readonly config: { readonly limits: OperationLimits } },
@@ -45,8 +47,8 @@ export class MountedRequest {
   }
 
   /** The end of another program's request is not known: it runs only during a question. */
-  async during<T>({ operation }: GraphQLResolveInfo, answer: () => T | Promise<T>): Promise<T> {
-    if (operation.operation === OperationTypeNode.SUBSCRIPTION) this.#beginEvent();
+  async during<T>(info: GraphQLResolveInfo, answer: () => T | Promise<T>): Promise<T> {
+    this.#beginEvent(info);
     const { request } = this;
     const { life, signal } = request;
     life.begin();
@@ -60,8 +62,10 @@ export class MountedRequest {
   }
 
   /** All events of a subscription have one context, and what an earlier one learned is too old for the next. */
-  #beginEvent(): void {
-    if (this.request.life.isUnderWay) return;
+  #beginEvent({ operation, variableValues }: GraphQLResolveInfo): void {
+    const isSubscription = operation.operation === OperationTypeNode.SUBSCRIPTION;
+    if (!isSubscription || variableValues === this.#event) return;
+    this.#event = variableValues;
     this.request = this.#begin();
     this.#questions.clear();
     this.#replyBytes = 0;
@@ -74,6 +78,7 @@ export class MountedRequest {
    * @throws {AnswerError} when that exceeds the length of a reply
    */
   countNumber(info: GraphQLResolveInfo): void {
+    this.#beginEvent(info);
     // Nothing is measured for refused numbers.
     this.#count(0);
     let bytes = this.#bytesBelow.get(info.fieldNodes);
@@ -88,6 +93,7 @@ export class MountedRequest {
 
   /** Counts texts that may not be phone numbers, each of which has an error then. */
   countTexts(count: number, info: GraphQLResolveInfo): void {
+    this.#beginEvent(info);
     this.#count(count * failureBytes(pathBytes(info)));
   }
 

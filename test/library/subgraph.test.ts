@@ -9,6 +9,7 @@ import {
   type DocumentNode,
   type ExecutionResult,
 } from 'graphql';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import {
@@ -474,3 +475,43 @@ test('each event of a subscription is a request of its own, not answered by what
     Array.from({ length: 24 }, (_, event) => event % 2 === 1),
   );
 });
+
+test('all fields of an event are one request, however late they begin', async () => {
+  await using operator = await WiredOperator.start();
+  await using simSwap = await createSimSwapSubgraph({
+    settings: { ...operator.settings, MAX_NUMBERS_PER_OPERATION: 1 },
+  });
+  const { typeDefs, resolvers } = simSwap;
+  const late = async () => {
+    // The first number is answered by then.
+    for (let turn = 0; turn < 200; turn += 1) await nextTurn();
+    return { e164: numbered(1) };
+  };
+  const schema = makeExecutableSchema({
+    typeDefs: [
+      ...typeDefs,
+      'type Call { from: PhoneNumber to: PhoneNumber } type Subscription { call: Call }',
+    ],
+    resolvers: {
+      ...resolvers,
+      Call: { from: () => ({ e164: numbered(0) }), to: late },
+      Subscription: { call: { subscribe: calls } },
+    },
+  });
+  const window = '{ simSwappedWithin(maxAgeHours: 24) }';
+  const events = await subscribe({
+    schema,
+    document: parse(`subscription { call { from ${window} to ${window} } }`),
+    contextValue: simSwap.context({ caller: ANYONE }),
+  });
+  if (!(Symbol.asyncIterator in events)) throw new Error('The subscription was refused.');
+  for await (const { errors = [] } of events) {
+    expect(errors.map(({ path, extensions }) => [path, extensions['code']])).toEqual([
+      [['call', 'to', 'simSwappedWithin'], 'LOOKUP_LIMIT_EXCEEDED'],
+    ]);
+  }
+});
+
+async function* calls() {
+  for (let event = 0; event < 2; event += 1) yield await Promise.resolve({ call: {} });
+}
