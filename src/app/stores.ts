@@ -9,6 +9,7 @@ import { logAbout, type Log } from '../log/log.ts';
 import { RedisFactCache } from '../lookups/redisFactCache.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Redis } from '../sharedState/redis.ts';
+import { compareStateKeys } from '../sharedState/stateKeyMark.ts';
 import { StateSeals } from '../sharedState/stateSeals.ts';
 import { promptsOwner } from '../tokens/authorizationSettings.ts';
 import type { SimSwapStores } from '../simSwaps/operatorRoute.ts';
@@ -77,7 +78,10 @@ async function sharedStores(
     },
   });
   // No owner is prompted in the 2-legged flow.
-  if (operators.some(({ flow }) => promptsOwner(flow))) await consents.open();
+  if (operators.some(({ flow }) => promptsOwner(flow))) {
+    await consents.open();
+    await compareStateKeys(redis, seals, log);
+  }
   const counts = new SharedCounts(redis, seals, clock, log);
   return {
     counts,

@@ -482,11 +482,6 @@ test('all fields of an event are one request, however late they begin', async ()
     settings: { ...operator.settings, MAX_NUMBERS_PER_OPERATION: 1 },
   });
   const { typeDefs, resolvers } = simSwap;
-  const late = async () => {
-    // The first number is answered by then.
-    for (let turn = 0; turn < 200; turn += 1) await nextTurn();
-    return { e164: numbered(1) };
-  };
   const schema = makeExecutableSchema({
     typeDefs: [
       ...typeDefs,
@@ -494,7 +489,7 @@ test('all fields of an event are one request, however late they begin', async ()
     ],
     resolvers: {
       ...resolvers,
-      Call: { from: () => ({ e164: numbered(0) }), to: late },
+      Call: { from: () => ({ e164: numbered(0) }), to: lateNumber },
       Subscription: { call: { subscribe: calls } },
     },
   });
@@ -514,4 +509,10 @@ test('all fields of an event are one request, however late they begin', async ()
 
 async function* calls() {
   for (let event = 0; event < 2; event += 1) yield await Promise.resolve({ call: {} });
+}
+
+async function lateNumber() {
+  // The first number is answered by then.
+  for (let turn = 0; turn < 200; turn += 1) await nextTurn();
+  return { e164: numbered(1) };
 }

@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config/config.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { bucketOfNumber, keyIn, type Redis } from '../../src/sharedState/redis.ts';
+import { compareStateKeys } from '../../src/sharedState/stateKeyMark.ts';
 import { StateSeals, type StateKeys } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
@@ -18,6 +19,7 @@ import { RedisClusterServers } from '../support/redisCluster.ts';
 import { command } from '../support/redisCommands.ts';
 import { NO_REDIS, openRedis } from '../support/redisServer.ts';
 import { ALICE, BOB, callerNamed, CAROL, checked, purposeNamed } from '../support/values.ts';
+import { RecordedLog } from '../support/recordedLog.ts';
 import { silentLog } from '../support/silentLog.ts';
 import { intentOf, RULES } from '../consents/records.ts';
 
@@ -252,6 +254,26 @@ describe.skipIf(NO_REDIS !== undefined)(
       await other.goOn();
       await one.goOn();
       expect(await prompt(one)).toMatchObject({ kind: 'over', over: 'prompts' });
+    });
+
+    it('a replica that starts warns of another one whose key it does not know', async () => {
+      const [old, next, foreign] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+      const starts: readonly (readonly [StateKeys, warnings: number])[] = [
+        [[old], 0],
+        [[old, next], 0],
+        [[next, old], 0],
+        [[next], 0],
+        [[foreign], 1],
+        [[foreign], 0],
+        [[next], 1],
+      ];
+      const warned: number[] = [];
+      for (const [keys] of starts) {
+        const log = new RecordedLog();
+        await compareStateKeys(connection, new StateSeals(keys), log);
+        warned.push(log.troubles.length);
+      }
+      expect(warned).toEqual(starts.map(([, warnings]) => warnings));
     });
 
     it('a number counts once against its caller’s quota', async () => {
