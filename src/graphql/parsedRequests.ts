@@ -34,7 +34,7 @@ export function parsedRequests(connections: Connections): typeof IncomingMessage
 
     constructor(socket: Socket) {
       super(socket);
-      countParsed();
+      countParsed(socket);
     }
 
     /** Puts small pieces of a body together: each by itself would be held with half a kilobyte, and take several ticks. */
@@ -49,7 +49,7 @@ export function parsedRequests(connections: Connections): typeof IncomingMessage
       this.#piecesBytes += piece.length;
       if (this.#piecesBytes >= PIECE_BYTES) {
         this.#pushPieces();
-        countParsed();
+        countParsed(this.socket);
       }
       return true;
     }
@@ -69,11 +69,11 @@ export function parsedRequests(connections: Connections): typeof IncomingMessage
  * other connections waits: what began meanwhile is served in between. Those that clients keep wait for the next turn. Of
  * new ones a few are read in each: however many come at once, each is made to wait once, and they hold up no turn.
  */
-function pausingOthers(connections: Connections): () => void {
+function pausingOthers(connections: Connections): (parsed: Socket) => void {
   const newOnes = new PerTurn(NEW_A_TURN);
   /** When this turn of the event loop began to parse. */
   let sinceMs: number | undefined;
-  return () => {
+  return (parsed) => {
     const nowMs = performance.now();
     if (sinceMs === undefined) {
       sinceMs = nowMs;
@@ -81,7 +81,10 @@ function pausingOthers(connections: Connections): () => void {
     }
     if (nowMs < sinceMs + MAX_PARSING_MS) return;
     sinceMs = Infinity;
-    const waiting = { kept: paused(connections.kept()), new: paused(connections.new) };
+    const waiting = {
+      kept: paused(connections.kept(), parsed),
+      new: paused(connections.new, parsed),
+    };
     setImmediate(() => {
       for (const socket of waiting.kept) socket.resume();
       for (const socket of waiting.new) newOnes.call(() => socket.resume());
@@ -89,9 +92,13 @@ function pausingOthers(connections: Connections): () => void {
   };
 }
 
-/** Pauses those that are read, and returns them. */
-function paused(connections: Iterable<Socket>): readonly Socket[] {
-  const read = [...connections].filter((socket) => !socket.isPaused());
+/**
+ * Pauses those that are read, and returns them.
+ *
+ * @param parsed is paused where its body is enough for now: to resume it would read more of that
+ */
+function paused(connections: Iterable<Socket>, parsed: Socket): readonly Socket[] {
+  const read = [...connections].filter((socket) => socket !== parsed && !socket.isPaused());
   for (const socket of read) socket.pause();
   return read;
 }

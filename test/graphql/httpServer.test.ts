@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect, Socket } from 'node:net';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { BodyPace } from '../../src/graphql/bodyPace.ts';
+import { BodyPace, READ_BYTES } from '../../src/graphql/bodyPace.ts';
 import { HttpServer } from '../../src/graphql/httpServer.ts';
 
 type ServerSettings = ConstructorParameters<typeof HttpServer>[0];
@@ -135,6 +135,36 @@ it.each([
   for (; turns.length < CLIENTS; turn += 1) await nextTurn();
   const together = Math.max(...turns.map((one) => turns.filter((other) => other === one).length));
   expect(together).toBeLessThanOrEqual(2);
+  await http.close();
+});
+
+it('of a body that waits one read is held, although its request ends the parsing of its turn', async () => {
+  const CLIENTS = 10;
+  const requests: IncomingMessage[] = [];
+  const http = serve((request) => {
+    requests.push(request);
+    return Promise.withResolvers<never>().promise;
+  });
+  const { port } = new URL(await http.listen());
+  const clients: Socket[] = [];
+  for (let client = 0; client < CLIENTS; client += 1) {
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    clients.push(socket);
+    socket.write('GET /livez HTTP/1.1\r\nhost: a\r\n\r\n');
+    await once(socket, 'data');
+  }
+  let nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 10));
+  onTestFinished(() => void vi.restoreAllMocks());
+  for (const socket of clients) {
+    socket.write('POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000\r\n\r\n');
+    socket.write('x'.repeat(999_999));
+  }
+  while (requests.length < CLIENTS) await nextTurn();
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+  const held = requests.map(({ readableLength }) => Math.ceil(readableLength / READ_BYTES));
+  expect(Math.max(...held)).toBe(1);
   await http.close();
 });
 

@@ -352,7 +352,8 @@ export const PARTS: readonly Part[] = [
     file: 'src/graphql/parsedRequests.ts',
     tests: ['test/graphql/httpServer'],
     mutants: [
-      ['super(socket);\n      countParsed();', 'super(socket);'],
+      ['super(socket);\n      countParsed(socket);', 'super(socket);'],
+      ['socket !== parsed && ', ''],
       ['if (!isBusy(socket)) return', 'return'],
       ['for (const socket of read) socket.pause();\n', ''],
       ['newOnes.call(() => socket.resume())', 'setImmediate(() => socket.resume())'],
