@@ -79,8 +79,7 @@ async function sharedStores(
   });
   // No owner is prompted in the 2-legged flow.
   if (operators.some(({ flow }) => promptsOwner(flow))) {
-    await consents.open();
-    await compareStateKeys(redis, seals, log);
+    await Promise.all([consents.open(), compareStateKeys(redis, seals, log)]);
   }
   const counts = new SharedCounts(redis, seals, clock, log);
   return {

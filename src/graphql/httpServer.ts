@@ -243,7 +243,7 @@ export class HttpServer {
     try {
       const reply = await this.#parts.graphql(request, response, headers);
       if (response.destroyed) return;
-      const unread = request.complete ? undefined : await this.#refused.turn(response);
+      const unread = bodyComesStill(request) ? await this.#refused.turn(response) : undefined;
       this.#send(response, headers, reply, unread);
     } catch (defect) {
       this.#parts.onDefect(defect);

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** The most time that connections may have ahead: enough to accept some hundred that come at once. */
+/** The most time that connections may have ahead: enough to accept a few hundred that come at once. */
 const MAX_AHEAD_MS = 20;
 
 /**

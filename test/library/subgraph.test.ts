@@ -8,6 +8,7 @@ import {
   subscribe,
   type DocumentNode,
   type ExecutionResult,
+  type GraphQLSchema,
 } from 'graphql';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -441,6 +442,18 @@ test('an answer counts as delivered once no field of the request is open: a host
   expect(prompts()).toBe(before);
 });
 
+const WINDOW = '{ simSwappedWithin(maxAgeHours: 24) }';
+
+async function subscribed(simSwap: SimSwapSubgraph, schema: GraphQLSchema, fields: string) {
+  const events = await subscribe({
+    schema,
+    document: parse(`subscription { ${fields} }`),
+    contextValue: simSwap.context({ caller: ANYONE }),
+  });
+  if (!(Symbol.asyncIterator in events)) throw new Error('The subscription was refused.');
+  return events;
+}
+
 /** Two events about each of twelve numbers. */
 async function* phoneEvents() {
   for (let event = 0; event < 24; event += 1) {
@@ -458,12 +471,7 @@ test('each event of a subscription is a request of its own, not answered by what
     typeDefs: [...typeDefs, 'type Subscription { phone: PhoneNumber }'],
     resolvers: { ...resolvers, Subscription: { phone: { subscribe: phoneEvents } } },
   });
-  const events = await subscribe({
-    schema,
-    document: parse('subscription { phone { simSwappedWithin(maxAgeHours: 24) } }'),
-    contextValue: simSwap.context({ caller: ANYONE }),
-  });
-  if (!(Symbol.asyncIterator in events)) throw new Error('The subscription was refused.');
+  const events = await subscribed(simSwap, schema, `phone ${WINDOW}`);
   const answers: ExecutionResult[] = [];
   for await (const event of events) {
     answers.push(event);
@@ -493,13 +501,7 @@ test('all fields of an event are one request, however late they begin', async ()
       Subscription: { call: { subscribe: calls } },
     },
   });
-  const window = '{ simSwappedWithin(maxAgeHours: 24) }';
-  const events = await subscribe({
-    schema,
-    document: parse(`subscription { call { from ${window} to ${window} } }`),
-    contextValue: simSwap.context({ caller: ANYONE }),
-  });
-  if (!(Symbol.asyncIterator in events)) throw new Error('The subscription was refused.');
+  const events = await subscribed(simSwap, schema, `call { from ${WINDOW} to ${WINDOW} }`);
   for await (const { errors = [] } of events) {
     expect(errors.map(({ path, extensions }) => [path, extensions['code']])).toEqual([
       [['call', 'to', 'simSwappedWithin'], 'LOOKUP_LIMIT_EXCEEDED'],
